@@ -26,11 +26,13 @@ namespace trivet {
     std::span<const std::int64_t> dims) {
   std::int64_t out = 1;
   bool overflow = false;
+  bool zero = false;
   for (const std::int64_t d : dims) {
     if (d < 0) return std::nullopt;
-    if (d == 0) return 0;
+    zero = zero || d == 0;
     overflow = overflow || __builtin_mul_overflow(out, d, &out);
   }
+  if (zero) return 0;
   if (overflow) return std::nullopt;
   return out;
 }

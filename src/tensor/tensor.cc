@@ -1,0 +1,164 @@
+#include "tensor/tensor.h"
+
+#include <cstring>
+#include <new>
+
+#include "base/math.h"
+#include "tensor/small_float.h"
+
+namespace trivet {
+namespace {
+
+constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector register
+
+struct FreeAligned {
+  void operator()(void* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+};
+
+std::uint8_t packed_bits(const Tensor& tensor, std::int64_t i) {
+  const int bits = dtype_bits(tensor.dtype());
+  const std::int64_t per_byte = 8 / bits;
+  const auto byte = static_cast<const std::uint8_t*>(tensor.raw())[i / per_byte];
+  return static_cast<std::uint8_t>((byte >> (bits * (i % per_byte))) & ((1 << bits) - 1));
+}
+
+std::int64_t packed_int(const Tensor& tensor, std::int64_t i) {
+  const int bits = dtype_bits(tensor.dtype());
+  const std::int64_t value = packed_bits(tensor, i);
+  const bool negative = is_signed_integer(tensor.dtype()) && value >= (1 << (bits - 1));
+  return negative ? value - (1 << bits) : value;
+}
+
+}  // namespace
+
+std::string shape_to_string(std::span<const std::int64_t> shape) {
+  if (shape.empty()) return "scalar";
+  std::string out;
+  for (const std::int64_t d : shape) {
+    if (!out.empty()) out += 'x';
+    out += std::to_string(d);
+  }
+  return out;
+}
+
+std::int64_t element_count(std::span<const std::int64_t> shape) {
+  std::int64_t n = 1;
+  for (const std::int64_t d : shape) n *= d;
+  return n;
+}
+
+Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
+  for (const std::int64_t d : shape) {
+    if (d < 0) return invalid_argument("shape ", shape_to_string(shape), " has a negative dimension");
+  }
+  const auto count = checked_product(shape);
+  const auto bytes = count ? dtype_storage_bytes(dtype, *count) : std::nullopt;
+  if (!bytes) {
+    return fail(ErrorCode::kOutOfMemory, "a tensor of shape ", shape_to_string(shape),
+                " has too many elements to address");
+  }
+  Tensor out;
+  if (dtype == DType::kString) {
+    auto strings = std::make_shared<std::vector<std::string>>(static_cast<std::size_t>(*count));
+    out.data_ = strings->data();
+    out.owner_ = std::move(strings);
+  } else {
+    void* data = ::operator new(*bytes == 0 ? 1 : *bytes, std::align_val_t{kAlignment}, std::nothrow);
+    if (data == nullptr) {
+      return fail(ErrorCode::kOutOfMemory, "no memory for a tensor of shape ",
+                  shape_to_string(shape), " (", *bytes, " bytes)");
+    }
+    out.data_ = data;
+    out.owner_ = std::shared_ptr<void>(data, FreeAligned{});
+  }
+  out.dtype_ = dtype;
+  out.shape_ = std::move(shape);
+  out.size_ = *count;
+  out.bytes_ = *bytes;
+  return out;
+}
+
+Tensor Tensor::view(DType dtype, Shape shape, const void* data, std::shared_ptr<const void> owner) {
+  Tensor out;
+  out.dtype_ = dtype;
+  out.size_ = element_count(shape);
+  out.bytes_ = dtype_storage_bytes(dtype, out.size_).value_or(0);
+  out.shape_ = std::move(shape);
+  out.data_ = data;
+  out.owner_ = std::move(owner);
+  return out;
+}
+
+Tensor Tensor::reshaped(Shape shape) const {
+  assert(element_count(shape) == size_);
+  Tensor out = *this;
+  out.shape_ = std::move(shape);
+  return out;
+}
+
+Result<Tensor> Tensor::clone() const {
+  TRIVET_ASSIGN(Tensor out, allocate(dtype_, shape_));
+  if (dtype_ == DType::kString) {
+    const auto from = data<std::string>();
+    const auto to = out.mutable_data<std::string>();
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[i];
+  } else if (bytes_ > 0) {
+    std::memcpy(out.mutable_raw(), data_, bytes_);
+  }
+  return out;
+}
+
+double element_as_double(const Tensor& tensor, std::int64_t i) {
+  const auto at = [&]<class T>() { return static_cast<double>(static_cast<const T*>(tensor.raw())[i]); };
+  switch (tensor.dtype()) {
+    case DType::kFloat32: return at.operator()<float>();
+    case DType::kFloat64: return at.operator()<double>();
+    case DType::kFloat16: return static_cast<float>(static_cast<const Float16*>(tensor.raw())[i]);
+    case DType::kBFloat16: return static_cast<float>(static_cast<const BFloat16*>(tensor.raw())[i]);
+    case DType::kFloat8E4M3FN:
+    case DType::kFloat8E4M3FNUZ:
+    case DType::kFloat8E5M2:
+    case DType::kFloat8E5M2FNUZ:
+    case DType::kFloat8E8M0:
+      return small_float_to_float(tensor.dtype(), static_cast<const std::uint8_t*>(tensor.raw())[i]);
+    case DType::kFloat4E2M1: return small_float_to_float(tensor.dtype(), packed_bits(tensor, i));
+    case DType::kUInt64: return at.operator()<std::uint64_t>();
+    default: return static_cast<double>(element_as_int64(tensor, i));
+  }
+}
+
+std::int64_t element_as_int64(const Tensor& tensor, std::int64_t i) {
+  const auto at = [&]<class T>() {
+    return static_cast<std::int64_t>(static_cast<const T*>(tensor.raw())[i]);
+  };
+  switch (tensor.dtype()) {
+    case DType::kInt8: return at.operator()<std::int8_t>();
+    case DType::kInt16: return at.operator()<std::int16_t>();
+    case DType::kInt32: return at.operator()<std::int32_t>();
+    case DType::kInt64: return at.operator()<std::int64_t>();
+    case DType::kUInt8: return at.operator()<std::uint8_t>();
+    case DType::kUInt16: return at.operator()<std::uint16_t>();
+    case DType::kUInt32: return at.operator()<std::uint32_t>();
+    case DType::kUInt64: return at.operator()<std::uint64_t>();
+    case DType::kBool: return at.operator()<std::uint8_t>() != 0 ? 1 : 0;
+    case DType::kInt4:
+    case DType::kUInt4:
+    case DType::kInt2:
+    case DType::kUInt2: return packed_int(tensor, i);
+    case DType::kUndefined:
+    case DType::kString:
+    case DType::kComplex64:
+    case DType::kComplex128: return 0;
+    default: return static_cast<std::int64_t>(element_as_double(tensor, i));
+  }
+}
+
+std::vector<std::int64_t> elements_as_int64(const Tensor& tensor) {
+  std::vector<std::int64_t> out(static_cast<std::size_t>(tensor.size()));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = element_as_int64(tensor, static_cast<std::int64_t>(i));
+  }
+  return out;
+}
+
+}  // namespace trivet
