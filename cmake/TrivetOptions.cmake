@@ -1,0 +1,48 @@
+# Compiler settings: the language, the optimisation levels, the sanitizers, and the options of our targets.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Release or Debug" FORCE)
+endif()
+
+find_program(TRIVET_CCACHE ccache)
+if(TRIVET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER ${TRIVET_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${TRIVET_CCACHE})
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+
+# Directory-wide, because GoogleTest must be instrumented like the code that it tests.
+add_compile_options(-ffunction-sections -fdata-sections)
+add_link_options(-Wl,--gc-sections)
+if(TRIVET_SANITIZE)
+  add_compile_options(-fsanitize=${TRIVET_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=${TRIVET_SANITIZE})
+  if(TRIVET_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+if(TRIVET_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "TRIVET_FUZZ needs clang; use `cmake --preset fuzz`")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+# Warnings and floating-point rules of our own targets. Contraction is off so that a result does not
+# depend on which multiplications the compiler happens to fuse; kernels/isa/ opts back in (TrivetIsa).
+function(trivet_target_options target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wshadow -Wconversion -Wno-sign-conversion -ffp-contract=off)
+  if(TRIVET_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()

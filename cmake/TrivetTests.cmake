@@ -1,0 +1,29 @@
+# One test program. GoogleTest is built from its Debian sources, so that sanitizers and cross builds
+# get a copy of their own kind.
+set(TRIVET_GOOGLETEST_DIR /usr/src/googletest CACHE PATH "Sources of GoogleTest (Debian: googletest)")
+if(NOT EXISTS ${TRIVET_GOOGLETEST_DIR}/CMakeLists.txt)
+  message(FATAL_ERROR "no GoogleTest in ${TRIVET_GOOGLETEST_DIR}; run scripts/setup.sh build, "
+    "or configure with -DTRIVET_BUILD_TESTS=OFF")
+endif()
+set(BUILD_GMOCK OFF CACHE INTERNAL "")
+set(INSTALL_GTEST OFF CACHE INTERNAL "")
+add_subdirectory(${TRIVET_GOOGLETEST_DIR} googletest EXCLUDE_FROM_ALL SYSTEM)
+
+add_executable(trivet_tests ${TRIVET_TEST_SOURCES})
+target_link_libraries(trivet_tests PRIVATE
+  $<TARGET_NAME_IF_EXISTS:trivet_cli> trivet_core gtest gtest_main)
+target_compile_definitions(trivet_tests PRIVATE
+  TRIVET_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" TRIVET_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
+trivet_target_options(trivet_tests)
+
+# Two shards keep two cores busy; each has a temporary folder of its own, so names cannot collide.
+enable_testing()
+set(TRIVET_TEST_SHARDS 2)
+math(EXPR last "${TRIVET_TEST_SHARDS} - 1")
+foreach(shard RANGE ${last})
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/test_results/shard${shard})
+  file(MAKE_DIRECTORY ${folder})
+  add_test(NAME trivet_tests_${shard} COMMAND trivet_tests)
+  set_tests_properties(trivet_tests_${shard} PROPERTIES TIMEOUT 1200 ENVIRONMENT
+    "GTEST_TOTAL_SHARDS=${TRIVET_TEST_SHARDS};GTEST_SHARD_INDEX=${shard};GTEST_OUTPUT=xml:${folder}/results.xml;TEST_TMPDIR=${folder}/")
+endforeach()
