@@ -131,7 +131,9 @@ class Bench {
   }
 
   void depthwise(const Layer& layer) const {
-    DepthwiseArgs args{.channels = layer.out_channels, .window = window_of(layer)};
+    DepthwiseArgs args;
+    args.channels = layer.out_channels;
+    args.window = window_of(layer);
     const Window& w = args.window;
     const std::int64_t outputs = layer.out_channels * w.out_height * w.out_width;
     const Floats input = values(layer.in_channels * w.in_height * w.in_width);
