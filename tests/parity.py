@@ -82,8 +82,8 @@ def difference(ours, theirs):
     if not np.array_equal(ours[~finite], theirs[~finite], equal_nan=True) or not np.isfinite(ours[finite]).all():
         return np.inf
     a, b = ours[finite].astype(np.float64), theirs[finite].astype(np.float64)
-    gap = np.abs(a - b).max(initial=0.0)
-    return gap / np.abs(b).max(initial=0.0) if gap else 0.0
+    gap, largest = np.abs(a - b).max(initial=0.0), np.abs(b).max(initial=0.0)
+    return gap / largest if largest else np.inf if gap else 0.0
 
 
 def run_steps(case, infer):

@@ -74,6 +74,8 @@ def speech(rate):
 
 def efficientnet_lite0():
     model = ROOT / ".cache" / "demo" / "efficientnet_lite0.onnx"
+    for name in ("efficientnet-lite0", "photographs", "imagenet-labels"):
+        fetch.fetch(name)
     subprocess.run([sys.executable, ROOT / "tools" / "prepare_demo.py"], check=True)
     pictures = nchw((photographs(range(3), 224, 224) - 127) / 128)
     return [Case(model, f"batch {n}", [{"input": pictures[:n]}]) for n in (1, 3)]

@@ -55,15 +55,16 @@ def is_intact(folder, files):
 
 def run_client(command, folder):
     """Runs a package client in `folder`; raises Unavailable with its last words if it fails."""
+    client = "pip" if command[0] == sys.executable else command[0]
     try:
         done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=600)
     except FileNotFoundError:
-        raise Unavailable(f"{command[0]} is not installed") from None
+        raise Unavailable(f"{client} is not installed") from None
     except subprocess.TimeoutExpired:
-        raise Unavailable(f"{command[0]} took more than 600 s") from None
+        raise Unavailable(f"{client} took more than 600 s") from None
     if done.returncode:
         last = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()[-1]
-        raise Unavailable(f"{command[0]} failed: {last}")
+        raise Unavailable(f"{client} failed: {last}")
 
 
 def download(asset, folder):
@@ -71,7 +72,7 @@ def download(asset, folder):
     package, version = asset["package"], asset["version"]
     commands = {
         "pip": [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet",
-                "--disable-pip-version-check", "--only-binary", ":all:", f"{package}=={version}"],
+                "--disable-pip-version-check", "--ignore-requires-python", "--only-binary", ":all:", f"{package}=={version}"],
         "npm": ["npm", "pack", "--silent", f"{package}@{version}"],
         "apt": ["apt-get", "download", "-q", f"{package}={version}"],
     }

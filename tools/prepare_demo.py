@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes what the demonstration ships, in .cache/demo: a trained network, photographs, class names.
 
-efficientnet_lite0.onnx, photos/ (100 JPEG files of 512x512 pixels) and labels.txt (the 1,000 names
+efficientnet_lite0.onnx, photos/ (100 JPEG files of about 512x512 pixels) and labels.txt (the 1,000 names
 of ImageNet's classes, one a line). What is already there is kept.
 """
 import json
