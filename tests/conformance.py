@@ -8,6 +8,7 @@ tests/conformance_floor.json holds the fewest that may pass, per provider.
 
 Exit code: 0 at or above the floors, 1 below one, 2 when the tests could not be run.
 """
+
 import argparse
 import collections
 import json
@@ -49,8 +50,10 @@ def write_case(case, folder):
     for number, (inputs, outputs) in enumerate(case.data_sets):
         data = folder / f"test_data_set_{number}"
         data.mkdir()
-        for kind, values, infos in (("input", inputs, case.model.graph.input),
-                                    ("output", outputs, case.model.graph.output)):
+        for kind, values, infos in (
+            ("input", inputs, case.model.graph.input),
+            ("output", outputs, case.model.graph.output),
+        ):
             for index, (value, info) in enumerate(zip(values, infos)):
                 (data / f"{kind}_{index}.pb").write_bytes(serialise(value, info))
 
@@ -85,7 +88,9 @@ def generate():
 
 def run(binary, folder, provider):
     """Runs every case; returns verdict -> {name: reason}. Raises RuntimeError if the run broke off."""
-    done = subprocess.run([binary, folder, "--provider", provider], capture_output=True, text=True, timeout=900)
+    done = subprocess.run(
+        [binary, folder, "--provider", provider], capture_output=True, text=True, timeout=900
+    )
     verdicts = {"PASS": {}, "FAIL": {}, "SKIP": {}}
     for line in done.stdout.splitlines():
         if match := VERDICT.match(line):
@@ -93,16 +98,20 @@ def run(binary, folder, provider):
     missing = {case.name for case in folder.iterdir()}.difference(*verdicts.values())
     if done.returncode not in (0, 1) or missing:
         last = (done.stderr.strip().splitlines() or ["no message"])[-1]
-        raise RuntimeError(f"{binary.name} ended with {done.returncode} and left out {len(missing)} cases"
-                           f"{', first ' + min(missing) if missing else ''}: {last}")
+        raise RuntimeError(
+            f"{binary.name} ended with {done.returncode} and left out {len(missing)} cases"
+            f"{', first ' + min(missing) if missing else ''}: {last}"
+        )
     return verdicts
 
 
 def report(provider, verdicts, floor, verbose):
     """Prints the counts; returns True when the floor holds."""
     passed, failed, skipped = (verdicts[v] for v in ("PASS", "FAIL", "SKIP"))
-    print(f"{provider}: {len(passed)} of {sum(map(len, verdicts.values()))} operator tests pass "
-          f"(floor {floor}), {len(failed)} fail, {len(skipped)} are not supported")
+    print(
+        f"{provider}: {len(passed)} of {sum(map(len, verdicts.values()))} operator tests pass "
+        f"(floor {floor}), {len(failed)} fail, {len(skipped)} are not supported"
+    )
     for name in sorted(failed)[: None if verbose else SHOWN]:
         print(f"  FAIL {name}: {failed[name]}")
     if len(failed) > SHOWN and not verbose:
@@ -118,12 +127,16 @@ def report(provider, verdicts, floor, verbose):
 def main():
     floors = json.loads(FLOOR.read_text())
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="examples:\n  tests/conformance.py\n  tests/conformance.py --provider cpu --verbose\n"
-               "  tests/conformance.py --raise-floor")
+        "  tests/conformance.py --raise-floor",
+    )
     parser.add_argument("--provider", action="append", choices=sorted(floors), help="default: all")
     parser.add_argument("--binary", type=pathlib.Path, default=BINARY)
-    parser.add_argument("--raise-floor", action="store_true", help="record today's counts where they are higher")
+    parser.add_argument(
+        "--raise-floor", action="store_true", help="record today's counts where they are higher"
+    )
     parser.add_argument("--generate-only", action="store_true", help="print the folder of cases and stop")
     parser.add_argument("--verbose", action="store_true", help="name every failure and the reasons for skips")
     arguments = parser.parse_args()

@@ -9,6 +9,7 @@ for each; without it the command line runs `inspect` and `run --random` on every
 
 Mutants that misbehave are kept in out/mutants/. Exit code: 0 all well, 1 not, 2 could not run.
 """
+
 import argparse
 import collections
 import concurrent.futures
@@ -33,6 +34,7 @@ SANITIZERS = {
 
 def execute(command, timeout):
     """Runs a command under the sanitizers' limits: (exit code or None after a timeout, stdout, stderr)."""
+
     def text(stream):
         return (stream or b"").decode(errors="replace")
 
@@ -69,7 +71,7 @@ def run_driver(driver, files):
     """Verdicts of the in-process driver, one per file. A file that ends it is bad; the rest go on."""
     verdicts = []
     while len(verdicts) < len(files):
-        code, stdout, stderr = execute([driver, *files[len(verdicts):]], BATCH_TIMEOUT_S)
+        code, stdout, stderr = execute([driver, *files[len(verdicts) :]], BATCH_TIMEOUT_S)
         for line in stdout.splitlines(keepends=True):
             word, _, message = line.strip().partition(" ")
             if line.endswith("\n") and word in ("OK", "REFUSED"):
@@ -113,13 +115,17 @@ def write_only(seeds, arguments):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="examples:\n  tests/mutate.py 2000\n  tests/mutate.py 1 --first 137 --write /tmp/mutants")
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="examples:\n  tests/mutate.py 2000\n  tests/mutate.py 1 --first 137 --write /tmp/mutants",
+    )
     parser.add_argument("count", type=int, metavar="N", help="how many mutants")
     parser.add_argument("--first", type=int, default=0, metavar="I", help="number of the first one")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--models", type=pathlib.Path, default=ROOT / "tests" / "models", metavar="DIR")
-    parser.add_argument("--write", type=pathlib.Path, metavar="DIR", help="only write the mutants, run nothing")
+    parser.add_argument(
+        "--write", type=pathlib.Path, metavar="DIR", help="only write the mutants, run nothing"
+    )
     parser.add_argument("--driver", type=pathlib.Path, default=ROOT / "build" / "asan" / "trivet_mutants")
     parser.add_argument("--binary", type=pathlib.Path, default=ROOT / "build" / "asan" / "trivet")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
@@ -139,7 +145,7 @@ def main():
         print(f"mutate: {arguments.driver} is missing: build the asan preset first", file=sys.stderr)
         return 2
     numbers = range(arguments.first, arguments.first + arguments.count)
-    batches = [numbers[i:i + BATCH] for i in range(0, len(numbers), BATCH)]
+    batches = [numbers[i : i + BATCH] for i in range(0, len(numbers), BATCH)]
     counts, messages, bad = collections.Counter(), set(), 0
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for results in pool.map(lambda batch: run_batch(seeds, batch, arguments), batches):
@@ -153,8 +159,10 @@ def main():
     print(f"{'mutation':18} {'run':>6} {'refused':>8} {'bad':>5}")
     for kind in sorted({kind for kind, _ in counts}):
         print(f"{kind:18} {counts[kind, 'OK']:6} {counts[kind, 'REFUSED']:8} {counts[kind, 'BAD']:5}")
-    print(f"{arguments.count - bad} of {arguments.count} mutants were run or properly refused, "
-          f"with {len(messages)} different messages")
+    print(
+        f"{arguments.count - bad} of {arguments.count} mutants were run or properly refused, "
+        f"with {len(messages)} different messages"
+    )
     return 1 if bad else 0
 
 

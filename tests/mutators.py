@@ -4,16 +4,46 @@ Three levels: bytes (truncation, flipped bits, spliced bytes), protobuf fields (
 wrong lengths, wrong wire types, endless nesting; the lengths of the messages around stay right),
 and the model's meaning (cycles, huge dimensions, wrong types, missing weights).
 """
+
 import random
 
 import onnx
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
 # Integers that trip checks: signs, limits of 8 to 64 bits, sizes that overflow when multiplied.
-EXTREMES = [0, 1, 2, 3, 7, 255, 65536, 2**31 - 1, 2**31, 2**32, 2**40, 2**62, 2**63 - 1, -1, -2, -2**31, -2**63]
-OPERATORS = ["Add", "Conv", "Gemm", "MatMul", "Reshape", "Transpose", "Concat", "Slice", "Gather", "Softmax", "Resize",
-             "LSTM", "If", "Loop", "Split", "Pad", "ReduceMean", "Cast", "Expand", "MaxPool", "Identity", "NoSuchOperator"]
-LOCATIONS = ["missing.bin", "../../../../../../etc/hostname", "/dev/zero", "", ".", "a/../../b", "x" * 5000, "nul\0byte"]
+EXTREMES = [
+    0,
+    1,
+    2,
+    3,
+    7,
+    255,
+    65536,
+    2**31 - 1,
+    2**31,
+    2**32,
+    2**40,
+    2**62,
+    2**63 - 1,
+    -1,
+    -2,
+    -(2**31),
+    -(2**63),
+]
+OPERATORS = (
+    """Add Conv Gemm MatMul Reshape Transpose Concat Slice Gather Softmax Resize LSTM If Loop Split Pad
+    ReduceMean Cast Expand MaxPool Identity NoSuchOperator""".split()
+)
+LOCATIONS = [
+    "missing.bin",
+    "../../../../../../etc/hostname",
+    "/dev/zero",
+    "",
+    ".",
+    "a/../../b",
+    "x" * 5000,
+    "nul\0byte",
+]
 
 
 def encode_varint(value):
@@ -119,7 +149,11 @@ def splice_bytes(seed, rng):
     """Copies a run of bytes over another place, or between two bytes there."""
     source, target = (seed.field(rng.choice(seed.paths))[0].start for _ in range(2))
     length = rng.randint(1, 200)
-    return seed.data[:target] + seed.data[source:source + length] + seed.data[target + rng.choice((0, length)):]
+    return (
+        seed.data[:target]
+        + seed.data[source : source + length]
+        + seed.data[target + rng.choice((0, length)) :]
+    )
 
 
 def delete_field(seed, rng):
@@ -140,9 +174,13 @@ def exchange_field(seed, rng):
 
 
 def change_integer(seed, rng):
-    path = rng.choice([p for p in rng.sample(seed.paths, min(200, len(seed.paths)))
-                       if seed.field(p)[0].wire == VARINT] or seed.paths)
-    return seed.replaced(path, encode_varint(seed.field(path)[0].number << 3) + encode_varint(rng.choice(EXTREMES)))
+    path = rng.choice(
+        [p for p in rng.sample(seed.paths, min(200, len(seed.paths))) if seed.field(p)[0].wire == VARINT]
+        or seed.paths
+    )
+    return seed.replaced(
+        path, encode_varint(seed.field(path)[0].number << 3) + encode_varint(rng.choice(EXTREMES))
+    )
 
 
 def change_length(seed, rng):
@@ -150,7 +188,9 @@ def change_length(seed, rng):
     path = rng.choice(seed.paths)
     field, _ = seed.field(path)
     length = rng.choice((len(field.payload) + rng.randint(-3, 3), *EXTREMES))
-    return seed.replaced(path, encode_varint(field.number << 3 | BYTES) + encode_varint(length) + field.payload)
+    return seed.replaced(
+        path, encode_varint(field.number << 3 | BYTES) + encode_varint(length) + field.payload
+    )
 
 
 def change_wire_type(seed, rng):
@@ -172,7 +212,9 @@ def nest_deeply(seed, rng):
     if rng.random() < 0.5:
         for _ in range(depth):  # a type's field 4, sequence_type, holds in its field 1 the elements' type
             payload = encode_bytes(4, encode_bytes(1, payload))
-        payload = encode_bytes(11, encode_bytes(1, b"deep") + encode_bytes(2, payload))  # one more graph.input
+        payload = encode_bytes(
+            11, encode_bytes(1, b"deep") + encode_bytes(2, payload)
+        )  # one more graph.input
     else:
         for _ in range(depth):  # graph.node (1), node.op_type (4) and attribute (5), attribute.g (6)
             payload = encode_bytes(1, encode_bytes(4, b"If") + encode_bytes(5, encode_bytes(6, payload)))
@@ -275,8 +317,11 @@ def _drop(model, graph, rng):
 def _external(model, graph, rng):
     tensor = rng.choice(_tensors(graph))
     tensor.data_location = onnx.TensorProto.EXTERNAL
-    for key, value in (("location", rng.choice(LOCATIONS)), ("offset", str(rng.choice(EXTREMES))),
-                       ("length", rng.choice(("many", str(rng.choice(EXTREMES)))))):
+    for key, value in (
+        ("location", rng.choice(LOCATIONS)),
+        ("offset", str(rng.choice(EXTREMES))),
+        ("length", rng.choice(("many", str(rng.choice(EXTREMES))))),
+    ):
         if rng.random() < 0.8:
             tensor.external_data.add(key=key, value=value)
 
@@ -294,8 +339,10 @@ def _initializer_values(model, graph, rng):
         width = 8 if tensor.data_type == onnx.TensorProto.INT64 else 4
         limit = 2 ** (8 * width - 1)
         numbers = [n for n in EXTREMES if -limit <= n < limit]
-        tensor.raw_data = b"".join(rng.choice(numbers).to_bytes(width, "little", signed=True)
-                                   for _ in range(max(1, len(tensor.raw_data) // width)))
+        tensor.raw_data = b"".join(
+            rng.choice(numbers).to_bytes(width, "little", signed=True)
+            for _ in range(max(1, len(tensor.raw_data) // width))
+        )
 
 
 def _opset(model, graph, rng):
@@ -305,10 +352,36 @@ def _opset(model, graph, rng):
         rng.choice(model.opset_import).version = rng.choice(EXTREMES)
 
 
-MODEL_EDITS = [_cycle, _initializer_dims, _value_dims, _initializer_type, _value_type, _attribute, _attribute_count,
-               _operator, _rename, _arity, _drop, _external, _raw_size, _initializer_values, _opset]
-FIELD_EDITS = [truncate, flip_bits, splice_bytes, delete_field, repeat_field, exchange_field, change_integer,
-               change_length, change_wire_type, change_payload, nest_deeply]
+MODEL_EDITS = [
+    _cycle,
+    _initializer_dims,
+    _value_dims,
+    _initializer_type,
+    _value_type,
+    _attribute,
+    _attribute_count,
+    _operator,
+    _rename,
+    _arity,
+    _drop,
+    _external,
+    _raw_size,
+    _initializer_values,
+    _opset,
+]
+FIELD_EDITS = [
+    truncate,
+    flip_bits,
+    splice_bytes,
+    delete_field,
+    repeat_field,
+    exchange_field,
+    change_integer,
+    change_length,
+    change_wire_type,
+    change_payload,
+    nest_deeply,
+]
 
 
 def mutate(seeds, index, random_seed):

@@ -5,6 +5,7 @@ For every model and input: onnxruntime on one thread, then `trivet run` with eac
 thread count. An output agrees when max|a - b| / max|b| is at most the tolerance; integers, booleans
 and strings must be equal. Prints a table; exit code 0 if all agree, 1 if not, 2 if it could not run.
 """
+
 import argparse
 import fnmatch
 import pathlib
@@ -21,8 +22,18 @@ BINARY = ROOT / "build" / "release" / "trivet"
 FREE_DIMENSION = 64  # size given to a symbolic dimension that is not the batch
 TIMEOUT_S = 300
 DTYPES = {
-    "float": "float32", "double": "float64", "float16": "float16", "bool": "bool", "int8": "int8", "uint8": "uint8",
-    "int16": "int16", "uint16": "uint16", "int32": "int32", "uint32": "uint32", "int64": "int64", "uint64": "uint64",
+    "float": "float32",
+    "double": "float64",
+    "float16": "float16",
+    "bool": "bool",
+    "int8": "int8",
+    "uint8": "uint8",
+    "int16": "int16",
+    "uint16": "uint16",
+    "int32": "int32",
+    "uint32": "uint32",
+    "int64": "int64",
+    "uint64": "uint64",
 }
 
 
@@ -45,10 +56,16 @@ def random_cases(model):
     for batch in batches:
         rng, feeds = np.random.default_rng(batch), {}
         for info in inputs:
-            shape = [d if isinstance(d, int) else batch if axis == 0 else FREE_DIMENSION
-                     for axis, d in enumerate(info.shape)]
+            shape = [
+                d if isinstance(d, int) else batch if axis == 0 else FREE_DIMENSION
+                for axis, d in enumerate(info.shape)
+            ]
             dtype = np.dtype(DTYPES[info.type.removeprefix("tensor(").removesuffix(")")])
-            values = rng.standard_normal(shape) if dtype.kind == "f" else rng.integers(0, 2 if dtype == bool else 4, shape)
+            values = (
+                rng.standard_normal(shape)
+                if dtype.kind == "f"
+                else rng.integers(0, 2 if dtype == bool else 4, shape)
+            )
             feeds[info.name] = np.asarray(values, dtype)
         cases.append(Case(model, f"batch {batch}", [feeds]))
     return cases
@@ -79,7 +96,10 @@ def difference(ours, theirs):
     if theirs.dtype.kind != "f":
         return 0.0 if np.array_equal(ours, theirs) else np.inf
     finite = np.isfinite(theirs)
-    if not np.array_equal(ours[~finite], theirs[~finite], equal_nan=True) or not np.isfinite(ours[finite]).all():
+    if (
+        not np.array_equal(ours[~finite], theirs[~finite], equal_nan=True)
+        or not np.isfinite(ours[finite]).all()
+    ):
         return np.inf
     a, b = ours[finite].astype(np.float64), theirs[finite].astype(np.float64)
     gap, largest = np.abs(a - b).max(initial=0.0), np.abs(b).max(initial=0.0)
@@ -111,7 +131,9 @@ class Trivet:
                 np.save(file, value)
                 command += ["--input", f"{name}={file}"]
             saved = pathlib.Path(folder, "outputs.npz")
-            done = subprocess.run([*command, "--save", saved], capture_output=True, text=True, timeout=TIMEOUT_S)
+            done = subprocess.run(
+                [*command, "--save", saved], capture_output=True, text=True, timeout=TIMEOUT_S
+            )
             if done.returncode:
                 last = (done.stderr.strip().splitlines() or ["no message"])[-1]
                 raise RuntimeError(f"exit code {done.returncode}: {last}")
@@ -145,8 +167,11 @@ def check(case, runs, binary, tolerance):
             gap, where = np.inf, str(error)
         agrees = gap <= tolerance
         failures += not agrees
-        print(f"{case.model.stem:24} {case.label:26} {provider:10} {threads:7} {gap:10.2e}  "
-              f"{'ok  ' if agrees else 'FAIL'}  {where}", flush=True)
+        print(
+            f"{case.model.stem:24} {case.label:26} {provider:10} {threads:7} {gap:10.2e}  "
+            f"{'ok  ' if agrees else 'FAIL'}  {where}",
+            flush=True,
+        )
     return failures
 
 
@@ -170,16 +195,35 @@ def collect(arguments):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="examples:\n  tests/parity.py --small --provider reference\n"
-               "  tests/parity.py --real --only 'pp-ocr*' --threads 2\n  tests/parity.py --zoo /tmp/filled")
+        "  tests/parity.py --real --only 'pp-ocr*' --threads 2\n  tests/parity.py --zoo /tmp/filled",
+    )
     parser.add_argument("--small", action="store_true", help="the models of tests/models")
-    parser.add_argument("--real", action="store_true", help="the trained models of tools/assets.json, fetched if need be")
-    parser.add_argument("--zoo", action="append", default=[], type=pathlib.Path, metavar="DIR", help="every model of a folder")
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="models whose name matches, as in a shell")
+    parser.add_argument(
+        "--real", action="store_true", help="the trained models of tools/assets.json, fetched if need be"
+    )
+    parser.add_argument(
+        "--zoo", action="append", default=[], type=pathlib.Path, metavar="DIR", help="every model of a folder"
+    )
+    parser.add_argument(
+        "--only", default="*", metavar="PATTERN", help="models whose name matches, as in a shell"
+    )
     parser.add_argument("--provider", action="append", metavar="NAME", help="default: cpu; may be repeated")
-    parser.add_argument("--threads", action="append", type=int, metavar="N", help="default: 1 and 2; the reference always runs on 1")
-    parser.add_argument("--tolerance", type=float, default=1e-4, help="relative to the output's largest magnitude (default 1e-4)")
+    parser.add_argument(
+        "--threads",
+        action="append",
+        type=int,
+        metavar="N",
+        help="default: 1 and 2; the reference always runs on 1",
+    )
+    parser.add_argument(
+        "--tolerance",
+        type=float,
+        default=1e-4,
+        help="relative to the output's largest magnitude (default 1e-4)",
+    )
     parser.add_argument("--binary", type=pathlib.Path, default=BINARY)
     arguments = parser.parse_args()
     if not (arguments.small or arguments.real or arguments.zoo):
@@ -191,8 +235,11 @@ def parse_arguments():
 
 def main():
     arguments = parse_arguments()
-    runs = [(provider, threads) for provider in arguments.provider or ["cpu"]
-            for threads in ([1] if provider == "reference" else arguments.threads or [1, 2])]
+    runs = [
+        (provider, threads)
+        for provider in arguments.provider or ["cpu"]
+        for threads in ([1] if provider == "reference" else arguments.threads or [1, 2])
+    ]
     print(f"{'model':24} {'input':26} {'provider':10} {'threads':>7} {'difference':>10}")
     cases = failures = 0
     try:

@@ -2,11 +2,11 @@
 
 Photographs, drawn text and recorded speech, at sizes that exercise every symbolic dimension.
 """
+
 import dataclasses
 import pathlib
 import subprocess
 import sys
-import wave
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
@@ -27,6 +27,7 @@ class Case:
     `steps` are fed one after the other, each a dictionary of input name to array. `carry` says
     which output of a step becomes which input of the next: {output name: input name}.
     """
+
     model: pathlib.Path
     label: str
     steps: list
@@ -110,16 +111,27 @@ def silero_vad():
         steps = []
         for chunk in range(6):
             begins = [rate // 2 + (chunk + 7 * row) * length for row in range(batch)]
-            steps.append({"input": np.stack([sound[b:b + length] for b in begins]),
-                          "state": np.zeros((2, batch, 128), np.float32), "sr": np.array(rate, np.int64)})
+            steps.append(
+                {
+                    "input": np.stack([sound[b : b + length] for b in begins]),
+                    "state": np.zeros((2, batch, 128), np.float32),
+                    "sr": np.array(rate, np.int64),
+                }
+            )
         cases.append(Case(model, f"{rate} Hz, batch {batch}, 6 chunks", steps, {"stateN": "state"}))
     return cases
 
 
 def blazeface():
     folder = fetch.fetch("blazeface")
-    return [Case(folder / f"blazeface_{size}.onnx", f"1x{size}x{size}x3",
-                 [{"input:0": photographs([FACE], size, size) / 127.5 - 1}]) for size in (128, 256)]
+    return [
+        Case(
+            folder / f"blazeface_{size}.onnx",
+            f"1x{size}x{size}x3",
+            [{"input:0": photographs([FACE], size, size) / 127.5 - 1}],
+        )
+        for size in (128, 256)
+    ]
 
 
 def open_nsfw():

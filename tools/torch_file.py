@@ -4,6 +4,7 @@ Two layouts exist: since 1.6 a zip archive with data.pkl and one file per storag
 of pickles followed by the raw storages. The unpickler resolves only the few names a state dictionary
 needs, so a hostile file can build no other object and call no other function.
 """
+
 import collections
 import pickle
 import struct
@@ -13,8 +14,14 @@ import numpy as np
 
 LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 STORAGE_DTYPES = {
-    "DoubleStorage": "<f8", "FloatStorage": "<f4", "HalfStorage": "<f2", "LongStorage": "<i8",
-    "IntStorage": "<i4", "ShortStorage": "<i2", "CharStorage": "i1", "ByteStorage": "u1",
+    "DoubleStorage": "<f8",
+    "FloatStorage": "<f4",
+    "HalfStorage": "<f2",
+    "LongStorage": "<i8",
+    "IntStorage": "<i4",
+    "ShortStorage": "<i2",
+    "CharStorage": "i1",
+    "ByteStorage": "u1",
     "BoolStorage": "?",
 }
 
@@ -34,9 +41,11 @@ class _Deferred:
         flat = storages[self.storage]
         last = self.offset + sum((n - 1) * s for n, s in zip(self.size, self.stride))
         if min((self.offset, *self.size, *self.stride), default=0) < 0 or last >= flat.size:
-            raise ValueError(f"a tensor of shape {self.size} reaches outside its storage of {flat.size} elements")
+            raise ValueError(
+                f"a tensor of shape {self.size} reaches outside its storage of {flat.size} elements"
+            )
         strides = [s * flat.itemsize for s in self.stride]
-        view = np.lib.stride_tricks.as_strided(flat[self.offset:], self.size, strides)
+        view = np.lib.stride_tricks.as_strided(flat[self.offset :], self.size, strides)
         return np.ascontiguousarray(view)
 
 
@@ -87,8 +96,16 @@ def load_state_dict(path):
         if not all(isinstance(tensor, _Deferred) for tensor in tensors.values()):
             raise ValueError("it holds more than tensors; save the state_dict of the model instead")
         return {name: tensor.resolve(storages) for name, tensor in tensors.items()}
-    except (pickle.UnpicklingError, zipfile.BadZipFile, struct.error, ValueError, KeyError, EOFError,
-            AttributeError, TypeError) as error:
+    except (
+        pickle.UnpicklingError,
+        zipfile.BadZipFile,
+        struct.error,
+        ValueError,
+        KeyError,
+        EOFError,
+        AttributeError,
+        TypeError,
+    ) as error:
         raise BadFile(f"{path}: cannot read the weights: {error}") from error
 
 
@@ -101,8 +118,9 @@ def _read_zip(file):
         with archive.open(pickled) as stream:
             unpickler = _Unpickler(stream)
             tensors = unpickler.load()
-        storages = {key: np.frombuffer(archive.read(folder + key), dtype)
-                    for key, dtype in unpickler.dtypes.items()}
+        storages = {
+            key: np.frombuffer(archive.read(folder + key), dtype) for key, dtype in unpickler.dtypes.items()
+        }
     return tensors, storages
 
 

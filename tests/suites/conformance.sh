@@ -2,4 +2,5 @@
 # The onnx package's operator tests, against the recorded floors.
 set -eu
 cd "$(dirname "$0")/../.."
-exec .venv/bin/python tests/conformance.py "$@"
+scripts/build.sh release trivet_conformance
+.venv/bin/python tests/conformance.py "$@"

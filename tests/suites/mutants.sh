@@ -2,4 +2,5 @@
 # 2,000 damaged models under the address and undefined behaviour sanitizers.
 set -eu
 cd "$(dirname "$0")/../.."
-exec .venv/bin/python tests/mutate.py 2000 "$@"
+scripts/build.sh asan trivet_mutants
+.venv/bin/python tests/mutate.py 2000 "$@"
