@@ -27,7 +27,8 @@ FILE_TIMEOUT_S, BATCH_TIMEOUT_S = 60, 240
 SANITIZER_EXIT_CODE = 99
 SANITIZERS = {
     # No limit on the address space: the sanitizer's shadow needs terabytes of it.
-    "ASAN_OPTIONS": f"exitcode={SANITIZER_EXIT_CODE}:detect_leaks=0:max_allocation_size_mb=2048:hard_rss_limit_mb=4096",
+    "ASAN_OPTIONS": f"exitcode={SANITIZER_EXIT_CODE}:detect_leaks=0"
+    ":max_allocation_size_mb=2048:hard_rss_limit_mb=4096",
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
 }
 

@@ -61,11 +61,10 @@ def random_cases(model):
                 for axis, d in enumerate(info.shape)
             ]
             dtype = np.dtype(DTYPES[info.type.removeprefix("tensor(").removesuffix(")")])
-            values = (
-                rng.standard_normal(shape)
-                if dtype.kind == "f"
-                else rng.integers(0, 2 if dtype == bool else 4, shape)
-            )
+            if dtype.kind == "f":
+                values = rng.standard_normal(shape)
+            else:
+                values = rng.integers(0, 2 if dtype.kind == "b" else 4, shape)
             feeds[info.name] = np.asarray(values, dtype)
         cases.append(Case(model, f"batch {batch}", [feeds]))
     return cases
