@@ -15,6 +15,7 @@ import collections
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -25,23 +26,29 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATCH = 50  # files per process of the driver
 FILE_TIMEOUT_S, BATCH_TIMEOUT_S = 60, 240
 SANITIZER_EXIT_CODE = 99
+REPORT = re.compile(r"ERROR: \w+Sanitizer|: runtime error: ")
 SANITIZERS = {
     # No limit on the address space: the sanitizer's shadow needs terabytes of it.
     "ASAN_OPTIONS": f"exitcode={SANITIZER_EXIT_CODE}:detect_leaks=0"
     ":max_allocation_size_mb=2048:hard_rss_limit_mb=4096",
-    "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
+    "UBSAN_OPTIONS": f"exitcode={SANITIZER_EXIT_CODE}:halt_on_error=1:print_stacktrace=1",
 }
 
 
 def execute(command, timeout):
-    """Runs a command under the sanitizers' limits: (exit code or None after a timeout, stdout, stderr)."""
+    """Runs a command under the sanitizers' limits: (exit code or None after a timeout, stdout, stderr).
+
+    The exit code is SANITIZER_EXIT_CODE whenever a sanitizer reported something, even if it went on.
+    """
 
     def text(stream):
         return (stream or b"").decode(errors="replace")
 
     try:
         done = subprocess.run(command, capture_output=True, timeout=timeout, env={**os.environ, **SANITIZERS})
-        return done.returncode, text(done.stdout), text(done.stderr)
+        stderr = text(done.stderr)
+        code = SANITIZER_EXIT_CODE if REPORT.search(stderr) and done.returncode >= 0 else done.returncode
+        return code, text(done.stdout), stderr
     except subprocess.TimeoutExpired as late:
         return None, text(late.stdout), text(late.stderr)
 
@@ -50,7 +57,7 @@ def describe_end(code, stderr):
     """Why a process ended as it should not have."""
     if code is None:
         return "hangs"
-    reports = [line for line in stderr.splitlines() if "ERROR:" in line or "runtime error:" in line]
+    reports = [line for line in stderr.splitlines() if REPORT.search(line)]
     return f"ends with {code}: {(reports or stderr.strip().splitlines() or ['no message'])[0]}"
 
 
