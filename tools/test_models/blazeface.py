@@ -12,12 +12,17 @@ class TensorFlowGraph(Graph):
         name = super().fresh(hint)
         return f"{PREFIX}/{name}:0" if hint.endswith("_out") else name
 
-    def conv(self, x, inputs, outputs, kernel=1, stride=1, depthwise=False):
+    def conv(self, x, inputs, outputs, kernel=1, stride=1, depthwise=False, write_pads=False):
         """TensorFlow's SAME padding puts the odd pixel at the end."""
         total = max(kernel - stride, 0)
         pads = [total // 2] * 2 + [total - total // 2] * 2
-        groups = inputs if depthwise else 1
-        return super().conv(x, inputs, outputs, kernel, stride, pads, groups, bias=not depthwise)
+        if depthwise:
+            return super().conv(x, inputs, outputs, kernel, stride, pads, inputs, bias=False)
+        operands = [x, self.weight(outputs, inputs, kernel, kernel), self.weight(outputs, name="b")]
+        optional = {"pads": pads} if total or write_pads else {}  # the converter writes zero pads for some
+        return self.add(
+            "Conv", *operands, dilations=[1, 1], strides=[stride] * 2, kernel_shape=[kernel] * 2, **optional
+        )
 
     def zero_channels(self, x, channels, side):
         """Pads channels with zeros: a Pad that tf2onnx turned into a Concat."""
@@ -47,7 +52,7 @@ def blazeface():
     heads = (("Identity", 8, 2, 1), ("Identity_1", 4, 6, 1), ("Identity_2", 8, 2, 16), ("Identity_3", 4, 6, 16))
     for name, grid, anchors, values in heads:
         value, channels = features[grid]
-        y = g.add("Transpose", g.conv(value, channels, anchors * values), perm=[0, 2, 3, 1])
+        y = g.add("Transpose", g.conv(value, channels, anchors * values, write_pads=values > 1), perm=[0, 2, 3, 1])
         rows = grid * grid * anchors
         shape = g.tensor(np.array([1, rows, values], np.int64), "const_fold_opt")
         g.output(g.add("Reshape", y, shape, out=f"{name}:0"), [1, rows, values])

@@ -111,6 +111,13 @@ class Graph:
         )
 
 
+class Subgraph(Graph):
+    """A graph for an attribute. ONNX wants names unique over nested graphs: generated ones get a prefix."""
+
+    def fresh(self, hint):
+        return super().fresh(f"{self.name}/{hint}")
+
+
 @dataclasses.dataclass
 class Built:
     """A model with the inputs it is tried on.

@@ -1,7 +1,7 @@
 """The three networks of a text reader, in the form the PaddlePaddle converter gives them.
 
 Height and width are dynamic. The converter spells hardswish, swish and layer normalisation out, writes
-small values as Constant nodes, and computes shapes through int32 casts.
+every weight as a Constant node, and computes shapes through int32 casts.
 """
 import numpy as np
 
@@ -13,6 +13,10 @@ SIXTH = 0.16666670143604279
 
 
 class PaddleGraph(Graph):
+    def tensor(self, array, name="w", dtype=None):
+        array = np.asarray(array, dtype)
+        return self.constant(array, array.dtype, name)
+
     def batch_norm(self, x, channels):
         return super().batch_norm(x, channels, epsilon=EPSILON, momentum=MOMENTUM)
 
@@ -80,9 +84,12 @@ def ocr_det():
     x = g.input("x", ["DynamicDimension.0", 3, "DynamicDimension.1", "DynamicDimension.2"])
     y = g.batch_norm(g.conv(x, 3, 8, 3, 2, bias=False), 8)
     y = g.rep_block(y, 8, 8, 3, groups=8)
+    y = g.rep_block(y, 8, 8, 5, groups=8)
     levels = []
     for inputs, outputs, kernel in ((8, 8, 3), (8, 12, 3), (12, 16, 5), (16, 16, 5)):
         y = g.rep_block(y, inputs, inputs, kernel, 2, inputs, activate=False)
+        if kernel == 5:
+            y = g.squeeze_excite(y, inputs, SIXTH)
         y = g.rep_block(y, inputs, outputs)
         levels.append((g.conv(y, outputs, 8), 8))
 
@@ -124,7 +131,9 @@ def ocr_rec():
     dim, classes = heads * size, 20
     x = g.input("x", ["DynamicDimension.0", 3, "?", "DynamicDimension.1"])
     y = g.batch_norm(g.conv(x, 3, 8, 3, 2, bias=False), 8)
-    for inputs, outputs, kernel, stride in ((8, 8, 3, (1, 1)), (8, 12, 3, (2, 1)), (12, 16, 5, (1, 2)), (16, 16, 5, (2, 1))):
+    for inputs, outputs, kernel, stride in (
+        (8, 8, 3, (1, 1)), (8, 12, 3, (2, 1)), (12, 16, 3, (1, 2)), (16, 16, 5, (1, 1)), (16, 16, 5, (2, 1))
+    ):  # fmt: skip
         y = g.rep_block(y, inputs, inputs, kernel, stride, inputs)
         if kernel == 5:
             y = g.squeeze_excite(y, inputs, SIXTH)

@@ -98,11 +98,13 @@ def gate_reorder(b, tensor, h):
     return b.add("Concat", *parts, axis=0)
 
 
-def lstm_cell(b, x, weights, state, zero_width):
+def lstm_cell(b, x, weights, state, numbers):
     """torch.nn.LSTMCell scripted: adds the batch axis when x lacks it and removes it again.
 
-    `state` is the graph's state input, or None for zeros.
+    `state` is the graph's state input, or None for zeros; `numbers` are constants of the graph
+    around this one: 0, 1 and the hidden size.
     """
+    zero, one, zero_width = numbers
     h = HIDDEN
     rank = b.add("Size", b.add("Shape", x))
     batched = b.add("Not", b.add("Equal", rank, b.constant(2)))
@@ -118,8 +120,8 @@ def lstm_cell(b, x, weights, state, zero_width):
         zeros = b.add("ConstantOfShape", dims, value=numpy_helper.from_array(np.zeros(1, np.float32)))
         hidden = cell = zeros
     else:
-        start_h = b.add("Gather", state, b.constant(0), axis=0)
-        start_c = b.add("Gather", state, b.constant(1), axis=0)
+        start_h = b.add("Gather", state, zero, axis=0)
+        start_c = b.add("Gather", state, one, axis=0)
         hidden, cell = b.branches(
             b.add("Cast", batched, to=bool_type),
             lambda s: (s.unsqueeze(start_h), s.unsqueeze(start_c)),
@@ -144,7 +146,7 @@ def lstm_cell(b, x, weights, state, zero_width):
 def detector(b, window):
     """One sample rate's network; returns its two outputs."""
     hidden = HIDDEN
-    zero_width = b.constant(hidden)
+    numbers = [b.constant(n) for n in (0, 1, hidden)]
     weights = [
         b.weight_constant(4 * hidden, hidden),
         b.weight_constant(4 * hidden, hidden),
@@ -159,8 +161,8 @@ def detector(b, window):
     has_state = b.add("Cast", b.add("Squeeze", has_state, b.constant([0])), to=9)
     last_h, last_c = b.branches(
         has_state,
-        lambda s: lstm_cell(s, frame, weights, "state", zero_width),
-        lambda s: lstm_cell(s, frame, weights, None, zero_width),
+        lambda s: lstm_cell(s, frame, weights, "state", numbers),
+        lambda s: lstm_cell(s, frame, weights, None, numbers),
         outputs=2,
     )
     features = b.add("Cast", b.add("Unsqueeze", last_h, b.constant([-1])), to=1)
