@@ -125,14 +125,14 @@ class Built:
     cases     case number: {input name: array}; the number is the batch size where there is a batch
     oracle    "onnxruntime", "reference" (onnx.reference) or None when nothing can run it
     expected  case number: {output name: array}, given where no runtime computes them
-    external  file name of external data beside the model; holds every tensor of 64 bytes or more
+    external  {file name: bytes} of external data to lie beside the model
     """
 
     model: onnx.ModelProto
     cases: dict = dataclasses.field(default_factory=dict)
     oracle: str | None = "onnxruntime"
     expected: dict | None = None
-    external: str | None = None
+    external: dict = dataclasses.field(default_factory=dict)
     full_check: bool = True
 
 
