@@ -52,7 +52,7 @@ backbone("efficientnet_b0", 32, "SiLU as Sigmoid and Mul, squeeze and excitation
 backbone("efficientnet_v2_s", 32, "fused and depthwise inverted residuals")
 backbone("mobilevit_s", 32, "unfolding by Shape, Gather, Concat, Reshape; attention with Split and Pow")
 backbone("resnet18", 40, "7x7 stride 2, MaxPool, basic blocks with and without projection")
-backbone("resnet50", 40, "bottleneck blocks")
+backbone("resnet50", 32, "bottleneck blocks")
 backbone("convnext_tiny", 32, "depthwise 7x7, LayerNormalization in NHWC, GELU by Erf, layer scale")
 backbone("swin_t", 32, "window partition, cyclic shift, ScatterND masks, Range, Where, Dropout", shorten)
 backbone("swin_v2_t", 32, "cosine attention, ReduceL2, continuous position bias", shorten)

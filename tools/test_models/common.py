@@ -158,7 +158,14 @@ def recipe(kind, covers, name=None):
     return register
 
 
+def noise(generator, batch, *shape, dtype=np.float32):
+    """Random input whose samples differ in mean and contrast, so that pooling does not make them alike."""
+    per_sample = (batch, shape[0]) + (1,) * (len(shape) - 1)
+    x = generator.standard_normal((batch, *shape)) * generator.uniform(0.5, 1.5, per_sample)
+    return (x + 0.5 * generator.standard_normal(per_sample)).astype(dtype)
+
+
 def pictures(name, *shape, batches=(1, 3), dtype=np.float32, key="input"):
     """Cases with one image-like input each: {1: {key: 1xCxHxW}, 3: {key: 3xCxHxW}}."""
     generator = rng(f"{name}/pictures")
-    return {n: {key: generator.standard_normal((n, *shape)).astype(dtype)} for n in batches}
+    return {n: {key: noise(generator, n, *shape, dtype=dtype)} for n in batches}

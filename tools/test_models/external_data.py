@@ -34,7 +34,7 @@ def perceptron(name):
     g = Graph(name)
     x = g.input("input", ["batch", 12])
     for inputs, outputs in ((12, 20), (20, 16), (16, 5)):
-        x = g.add("Relu", g.add("Gemm", x, g.weight(outputs, inputs), g.weight(outputs, name="b"), transB=1))
+        x = g.add("Tanh", g.add("Gemm", x, g.weight(outputs, inputs), g.weight(outputs, name="b"), transB=1))
     g.output(g.add("Sub", x, g.tensor([0.25], dtype=np.float32), out="output"), ["batch", 5])
     return g.model(17)
 

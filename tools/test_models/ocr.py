@@ -5,7 +5,7 @@ every weight as a Constant node, and computes shapes through int32 casts.
 """
 import numpy as np
 
-from common import Built, Graph, recipe, rng
+from common import Built, Graph, noise, recipe, rng
 
 EPSILON = 9.999999747378752e-06
 MOMENTUM = 0.8999999761581421
@@ -75,7 +75,7 @@ class PaddleGraph(Graph):
 def cases(name, sizes):
     """sizes: {batch: (height, width)}"""
     generator = rng(f"{name}/cases")
-    return {n: {"x": generator.standard_normal((n, 3, h, w)).astype(np.float32)} for n, (h, w) in sizes.items()}
+    return {n: {"x": noise(generator, n, 3, h, w)} for n, (h, w) in sizes.items()}
 
 
 @recipe("OCR", "text detector: nearest Resize by 2, 4 and 8, Concat, ConvTranspose; dynamic height and width")
@@ -112,7 +112,7 @@ def ocr_det():
     merged = g.add("Concat", *[grow(v, f) for v, f in zip(smooth, (8, 4, 2))], smooth[-1], axis=1)
     y = g.add("Relu", g.batch_norm(g.conv(merged, 32, 8, 3, bias=False), 8))
     for inputs, outputs in ((8, 8), (8, 1)):
-        weight = g.weight(inputs, outputs, 2, 2, scale=0.5)
+        weight = g.weight(inputs, outputs, 2, 2, scale=0.5 if outputs > 1 else 0.02)
         y = g.add(
             "ConvTranspose", y, weight, dilations=[1, 1], kernel_shape=[2, 2], strides=[2, 2], group=1, pads=[0, 0, 0, 0]
         )
@@ -121,7 +121,7 @@ def ocr_det():
             y = g.add("Relu", g.batch_norm(y, outputs))
     y = g.add("Sigmoid", y, out="sigmoid_0.tmp_0")
     g.output(y, ["DynamicDimension.3", 1, "DynamicDimension.4", "DynamicDimension.5"])
-    return Built(g.model(12, producer=""), cases("ocr_det", {1: (32, 64), 3: (64, 32)}))
+    return Built(g.model(12, producer=""), cases("ocr_det", {1: (32, 64), 3: (32, 32)}))
 
 
 @recipe("OCR", "text recogniser: SVTR attention with spelled-out layer normalisation and int32 shapes; dynamic width")

@@ -289,7 +289,7 @@ MODELS = {
     "efficientnet_v2_s": (efficientnet_v2_s, 32),
     "mobilevit_s": (mobilevit_s, 32),
     "resnet18": (resnet18, 40),
-    "resnet50": (resnet50, 40),
+    "resnet50": (resnet50, 32),
     "convnext_tiny": (convnext_tiny, 32),
     "swin_t": (swin, 32),
     "swin_v2_t": (swin_v2_t, 32),
@@ -313,7 +313,7 @@ def seed_weights(model):
             p.data = centre + 0.2 * torch.randn(p.shape, generator=shared)
         elif p.ndim > 1:
             fan_in = p[0].numel()
-            p.data = torch.randn(p.shape, generator=general) * (1.6 / fan_in) ** 0.5
+            p.data = torch.randn(p.shape, generator=general) * (2.2 / fan_in) ** 0.5
         else:
             p.data = 0.2 * torch.randn(p.shape, generator=general)
     for name, b in model.named_buffers():
