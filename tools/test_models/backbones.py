@@ -1,4 +1,5 @@
 """Narrow copies of the twelve image backbones, exported by torch_export.py with another Python."""
+
 import os
 import pathlib
 import subprocess

@@ -1,4 +1,5 @@
 """A face detector as tf2onnx 1.7 wrote it: NHWC outside, Transpose at the borders, batch fixed at 1."""
+
 import numpy as np
 
 from common import Built, Graph, pictures, recipe

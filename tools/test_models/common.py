@@ -1,4 +1,5 @@
 """What every model of this folder shares: a graph builder, the registry, expected outputs."""
+
 import dataclasses
 import zlib
 
@@ -107,7 +108,11 @@ class Graph:
     def model(self, opset=17, ir_version=8, producer="trivet-tests", domains=(), functions=()):
         imports = [helper.make_opsetid("", opset)] + [helper.make_opsetid(d, v) for d, v in domains]
         return helper.make_model(
-            self.proto(), opset_imports=imports, ir_version=ir_version, producer_name=producer, functions=list(functions)
+            self.proto(),
+            opset_imports=imports,
+            ir_version=ir_version,
+            producer_name=producer,
+            functions=list(functions),
         )
 
 

@@ -1,4 +1,5 @@
 """Loop, Scan and If: early exits, scan outputs, values captured from outer graphs, subgraphs in subgraphs."""
+
 import numpy as np
 from onnx import TensorProto
 
@@ -12,7 +13,10 @@ def numbers(name, **shapes):
     return {k: generator.standard_normal(s).astype(np.float32) for k, s in shapes.items()}
 
 
-@recipe("control flow", "Loop: trip count and condition as inputs, early exit, scan outputs of run-time length, captured values")
+@recipe(
+    "control flow",
+    "Loop: trip count and condition as inputs, early exit, scan outputs of run-time length, captured values",
+)
 def loop():
     body = Subgraph("loop_body")
     body.input("iteration", [], INT64)
@@ -75,7 +79,10 @@ def loop_while():
     g.add("Loop", "", start, "value", out=["last", "traces"], body=body.proto())
     g.output("last", [])
     g.output("traces", ["steps"])
-    cases = {n: {"value": np.array(v, np.float32), "floor": np.array(1.0, np.float32)} for n, v in ((1, 100), (2, 3), (3, 0.5))}
+    cases = {
+        n: {"value": np.array(v, np.float32), "floor": np.array(1.0, np.float32)}
+        for n, v in ((1, 100), (2, 3), (3, 0.5))
+    }
     return Built(g.model(17), cases)
 
 
@@ -86,7 +93,7 @@ def branch(name, fill, shape, dtype=FLOAT):
     return g.proto()
 
 
-@recipe("control flow", "If in If in Loop; inner branches use values of all graphs around; branches of unlike shapes")
+@recipe("control flow", "If in If; inner branches use values of all graphs around; branches of unlike shapes")
 def nested_if():
     def positive_large(b):
         return b.add("Mul", "x", "gain", out="positive_large")
@@ -122,7 +129,10 @@ def nested_if():
     return Built(g.model(17), {n: {"x": (x[:n] + s).astype(np.float32)} for n, s in shift.items()})
 
 
-@recipe("control flow", "If inside a Loop's body, with the loop's own values captured; a loop-carried value whose shape grows")
+@recipe(
+    "control flow",
+    "If inside a Loop's body, with the loop's own values captured; a loop-carried value whose shape grows",
+)
 def loop_grow():
     body = Subgraph("grow_body")
     body.input("i", [], INT64)
@@ -178,7 +188,10 @@ def scan():
     return Built(g.model(17), {n: numbers(f"scan/{n}", start=(n, 3), a=(4, n, 3), b=(n, 4, 3)) for n in (1, 3)})
 
 
-@recipe("control flow", "sequences and optionals: SequenceConstruct, SequenceInsert, SequenceAt, SplitToSequence, ConcatFromSequence")
+@recipe(
+    "control flow",
+    "sequences: SequenceConstruct, SequenceInsert, SequenceAt, SplitToSequence, ConcatFromSequence",
+)
 def sequences():
     g = Graph("sequences")
     g.input("x", ["batch", 4])

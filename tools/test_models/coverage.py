@@ -7,6 +7,7 @@ A pattern is a node's operator, its attributes, its number of outputs and what k
 input is: weight, constant, computed or absent. Sizes that a narrow copy cannot share (groups of a
 depthwise convolution, hidden sizes) are left out. Exit code 1 when something is missing.
 """
+
 import sys
 
 import onnx

@@ -1,4 +1,5 @@
 """Weights in a file beside the model."""
+
 import hashlib
 
 import numpy as np

@@ -1,5 +1,5 @@
 """Model-local functions: attributes handed down, defaults, functions in functions, several domains."""
-import numpy as np
+
 from onnx import AttributeProto, helper
 
 from common import Built, Graph, pictures, recipe
@@ -22,14 +22,19 @@ def node_with_reference(op, inputs, outputs, references, **attributes):
 def leaky_scale():
     """Leaky rectifier, then a factor: both numbers are attributes."""
     return helper.make_function(
-        DOMAIN, "LeakyScale", ["x"], ["y"],
+        DOMAIN,
+        "LeakyScale",
+        ["x"],
+        ["y"],
         [
             node_with_reference("LeakyRelu", ["x"], ["z"], {"alpha": ("slope", AttributeProto.FLOAT)}),
             node_with_reference("Constant", [], ["factor"], {"value_float": ("factor", AttributeProto.FLOAT)}),
             helper.make_node("Mul", ["z", "factor"], ["y"]),
         ],
-        OPSET, attributes=["factor"], attribute_protos=[helper.make_attribute("slope", 0.1)],
-    )  # fmt: skip
+        OPSET,
+        attributes=["factor"],
+        attribute_protos=[helper.make_attribute("slope", 0.1)],
+    )
 
 
 def conv_block():
@@ -37,36 +42,58 @@ def conv_block():
     call = node_with_reference("LeakyScale", ["z"], ["y"], {"factor": ("gain", AttributeProto.FLOAT)}, domain=DOMAIN)
     ints = AttributeProto.INTS
     return helper.make_function(
-        DOMAIN, "ConvBlock", ["x", "w", "b"], ["y"],
-        [node_with_reference("Conv", ["x", "w", "b"], ["z"], {"strides": ("strides", ints), "pads": ("pads", ints)}), call],
-        OPSET, attributes=["gain", "strides", "pads"],
-    )  # fmt: skip
+        DOMAIN,
+        "ConvBlock",
+        ["x", "w", "b"],
+        ["y"],
+        [
+            node_with_reference("Conv", ["x", "w", "b"], ["z"], {"strides": ("strides", ints), "pads": ("pads", ints)}),
+            call,
+        ],
+        OPSET,
+        attributes=["gain", "strides", "pads"],
+    )
 
 
 def mean_and_spread():
-    """Two outputs, an optional input's absence, and a name (z) that the callers use too."""
+    """Two outputs, and an inner name (z) that other functions use too."""
     return helper.make_function(
-        DOMAIN, "MeanAndSpread", ["x"], ["mean", "spread"],
+        DOMAIN,
+        "MeanAndSpread",
+        ["x"],
+        ["mean", "spread"],
         [
             node_with_reference("ReduceMean", ["x"], ["mean"], {"axes": ("axes", AttributeProto.INTS)}, keepdims=1),
             helper.make_node("Sub", ["x", "mean"], ["z"]),
             helper.make_node("Mul", ["z", "z"], ["zz"]),
-            node_with_reference("ReduceMean", ["zz"], ["variance"], {"axes": ("axes", AttributeProto.INTS)}, keepdims=1),
+            node_with_reference(
+                "ReduceMean", ["zz"], ["variance"], {"axes": ("axes", AttributeProto.INTS)}, keepdims=1
+            ),
             helper.make_node("Sqrt", ["variance"], ["spread"]),
         ],
-        OPSET, attributes=["axes"],
-    )  # fmt: skip
+        OPSET,
+        attributes=["axes"],
+    )
 
 
-@recipe("functions", "functions that call functions, attributes by reference and by default, two outputs, equal inner names")
+@recipe(
+    "functions",
+    "functions that call functions, attributes by reference and by default, two outputs, equal inner names",
+)
 def local_functions():
     g = Graph("local_functions")
     x = g.input("input", ["batch", 3, 16, 16])
     for inputs, outputs, stride, gain in ((3, 6, 2, 1.5), (6, 8, 1, 0.75)):
         x = g.add(
-            "ConvBlock", x, g.weight(outputs, inputs, 3, 3), g.weight(outputs), domain=DOMAIN,
-            gain=gain, strides=[stride, stride], pads=[1, 1, 1, 1],
-        )  # fmt: skip
+            "ConvBlock",
+            x,
+            g.weight(outputs, inputs, 3, 3),
+            g.weight(outputs),
+            domain=DOMAIN,
+            gain=gain,
+            strides=[stride, stride],
+            pads=[1, 1, 1, 1],
+        )
     x = g.add("LeakyScale", x, domain=DOMAIN, slope=0.3, factor=2.0)
     mean, spread = g.add("MeanAndSpread", x, outputs=2, domain=DOMAIN, axes=[2, 3])
     g.output(g.add("Concat", mean, spread, axis=1, out="output"), ["batch", 16, 1, 1])
@@ -81,15 +108,21 @@ def function_with_if():
         return helper.make_graph([node], name, [], [helper.make_tensor_value_info(name, 1, None)])
 
     chooser = helper.make_function(
-        DOMAIN, "EluOrLeaky", ["x"], ["y"],
+        DOMAIN,
+        "EluOrLeaky",
+        ["x"],
+        ["y"],
         [
             helper.make_node("ReduceSum", ["x"], ["sum"], keepdims=0),
             helper.make_node("Constant", [], ["zero"], value_float=0.0),
             helper.make_node("Greater", ["sum", "zero"], ["positive"]),
-            helper.make_node("If", ["positive"], ["y"], then_branch=side("elu", "Elu"), else_branch=side("leaky", "LeakyRelu")),
+            helper.make_node(
+                "If", ["positive"], ["y"], then_branch=side("elu", "Elu"), else_branch=side("leaky", "LeakyRelu")
+            ),
         ],
-        OPSET, attributes=["alpha"],
-    )  # fmt: skip
+        OPSET,
+        attributes=["alpha"],
+    )
     g = Graph("function_with_if")
     g.input("input", ["batch", 4])
     y = g.add("EluOrLeaky", "input", domain=DOMAIN, alpha=0.5)

@@ -1,4 +1,5 @@
 """Networks in half precision."""
+
 import numpy as np
 from onnx import TensorProto
 

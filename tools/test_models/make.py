@@ -7,6 +7,7 @@
 
 See README.md in this folder for the Python environments that are needed.
 """
+
 import argparse
 import pathlib
 import re
@@ -32,8 +33,19 @@ import silero
 from common import RECIPES
 
 MODULES = (
-    backbones, ocr, blazeface, silero, control_flow, recurrent, functions, quantized, half, dtypes, external_data, opsets
-)  # fmt: skip
+    backbones,
+    ocr,
+    blazeface,
+    silero,
+    control_flow,
+    recurrent,
+    functions,
+    quantized,
+    half,
+    dtypes,
+    external_data,
+    opsets,
+)
 
 
 def save(recipe, built, folder):
@@ -54,10 +66,10 @@ def runner(built, path):
         options.intra_op_num_threads = 1
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
-        return lambda feeds: dict(zip(names, session.run(names, feeds)))
+        return lambda feeds: dict(zip(names, session.run(names, feeds), strict=True))
     if built.oracle == "reference":
         session = ReferenceEvaluator(str(path))
-        return lambda feeds: dict(zip(names, session.run(names, feeds)))
+        return lambda feeds: dict(zip(names, session.run(names, feeds), strict=True))
     return None
 
 

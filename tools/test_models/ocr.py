@@ -3,6 +3,7 @@
 Height and width are dynamic. The converter spells hardswish, swish and layer normalisation out, writes
 every weight as a Constant node, and computes shapes through int32 casts.
 """
+
 import numpy as np
 
 from common import Built, Graph, noise, recipe, rng
@@ -101,7 +102,13 @@ def ocr_det():
         scales = g.constant([1, 1, factor, factor], np.float32)
         empty = g.constant([], np.float32)
         return g.add(
-            "Resize", value, empty, scales, mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"
+            "Resize",
+            value,
+            empty,
+            scales,
+            mode="nearest",
+            coordinate_transformation_mode="asymmetric",
+            nearest_mode="floor",
         )
 
     laterals = [lateral(value, channels, 1) for value, channels in levels]
@@ -109,12 +116,19 @@ def ocr_det():
     for value in reversed(laterals[:-1]):
         top_down.append(g.add("Add", value, grow(top_down[-1], 2)))
     smooth = [lateral(value, 8, 3) for value in top_down]
-    merged = g.add("Concat", *[grow(v, f) for v, f in zip(smooth, (8, 4, 2))], smooth[-1], axis=1)
+    merged = g.add("Concat", *[grow(v, f) for v, f in zip(smooth, (8, 4, 2), strict=False)], smooth[-1], axis=1)
     y = g.add("Relu", g.batch_norm(g.conv(merged, 32, 8, 3, bias=False), 8))
     for inputs, outputs in ((8, 8), (8, 1)):
         weight = g.weight(inputs, outputs, 2, 2, scale=0.5 if outputs > 1 else 0.02)
         y = g.add(
-            "ConvTranspose", y, weight, dilations=[1, 1], kernel_shape=[2, 2], strides=[2, 2], group=1, pads=[0, 0, 0, 0]
+            "ConvTranspose",
+            y,
+            weight,
+            dilations=[1, 1],
+            kernel_shape=[2, 2],
+            strides=[2, 2],
+            group=1,
+            pads=[0, 0, 0, 0],
         )
         y = g.add("Add", y, g.weight(1, outputs, 1, 1, name="b", scale=0.2))
         if outputs > 1:
@@ -138,7 +152,9 @@ def ocr_rec():
         if kernel == 5:
             y = g.squeeze_excite(y, inputs, SIXTH)
         y = g.rep_block(y, inputs, outputs)
-    pooled = g.add("AveragePool", y, kernel_shape=[3, 2], strides=[3, 2], pads=[0, 0, 0, 0], ceil_mode=0, count_include_pad=0)
+    pooled = g.add(
+        "AveragePool", y, kernel_shape=[3, 2], strides=[3, 2], pads=[0, 0, 0, 0], ceil_mode=0, count_include_pad=0
+    )
 
     y = g.swish(g.batch_norm(g.conv(pooled, 16, 8, (1, 3), bias=False), 8))
     y = g.swish(g.batch_norm(g.conv(y, 8, dim, bias=False), dim))
@@ -177,7 +193,10 @@ def svtr_attention(g, x, heads, size):
     return g.linear(mixed, dim, dim)
 
 
-@recipe("OCR", "orientation classifier: BatchNormalization not folded, biases reshaped in the graph, negative dimensions")
+@recipe(
+    "OCR",
+    "orientation classifier: BatchNormalization not folded, biases reshaped in the graph, negative dimensions",
+)
 def ocr_cls():
     g = PaddleGraph("ocr_cls")
 

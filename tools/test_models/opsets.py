@@ -1,4 +1,5 @@
 """Operators in the forms older opsets gave them, and the newest opset of the onnx package."""
+
 import numpy as np
 from onnx import TensorProto, helper
 
@@ -12,7 +13,10 @@ def old_model(g, opset, ir_version):
     return g.model(opset, ir_version)
 
 
-@recipe("opsets", "opset 7, IR 3, initializers among the inputs: attributes that later became inputs, Softmax on flattened axes")
+@recipe(
+    "opsets",
+    "opset 7, IR 3, initializers among the inputs: attributes that later became inputs, Softmax on flattened axes",
+)
 def opset_7():
     g = Graph("opset_7")
     x = g.conv(g.input("input", ["batch", 3, 8, 8]), 3, 6, 3)
@@ -34,7 +38,8 @@ def opset_7():
     g.output(g.add("LogSoftmax", values, axis=1, out="top"), ["batch", 5])
     g.output(g.add("Cast", indices, to=FLOAT, out="top_indices"), ["batch", 5])
     g.output(g.add("ArgMax", x, axis=1, keepdims=0, out="larger"), ["batch", 8, 8], INT64)
-    g.output(g.add("Hardmax", g.add("Squeeze", g.add("ReduceMax", x, axes=[2, 3]), axes=[2, 3]), axis=1, out="hard"), ["batch", 2])
+    rows = g.add("Squeeze", g.add("ReduceMax", x, axes=[1, 2], keepdims=1), axes=[1, 2])
+    g.output(g.add("Hardmax", rows, axis=1, out="hard"), ["batch", 8])
     return Built(old_model(g, 7, 3), pictures("opset_7", 3, 8, 8))
 
 
@@ -65,26 +70,43 @@ def opset_8():
     return Built(old_model(g, 8, 3), pictures("opset_8", 2, 6, 6))
 
 
-@recipe("opsets", "opset 9: Upsample with scales as input, bilinear; OneHot, Where, NonZero, Scatter, EyeLike, Shrink, Sign, Erf, IsNaN")
+@recipe(
+    "opsets",
+    "opset 9: Upsample with scales as input, bilinear; OneHot, Where, NonZero, Scatter, EyeLike, Shrink, "
+    "Sign, Erf, IsNaN",
+)
 def opset_9():
     g = Graph("opset_9")
     x = g.input("input", ["batch", 2, 4, 4])
     x = g.batch_norm(x, 2, epsilon=1e-5, momentum=0.9)
     up = g.add("Upsample", x, g.tensor([1, 1, 2, 2], dtype=np.float32), mode="linear")
-    up = g.add("Where", g.add("Greater", up, g.tensor(0, dtype=np.float32)), up, g.add("Shrink", up, lambd=0.5, bias=0.25))
+    up = g.add(
+        "Where", g.add("Greater", up, g.tensor(0, dtype=np.float32)), up, g.add("Shrink", up, lambd=0.5, bias=0.25)
+    )
     up = g.add("Where", g.add("IsNaN", up), g.tensor(0, dtype=np.float32), g.add("Erf", up))
     g.output(g.add("Add", up, g.add("Sign", up), out="output"), ["batch", 2, 8, 8])
     flat = g.add("Flatten", x, axis=1)
-    hot = g.add("OneHot", g.add("ArgMax", flat, axis=1, keepdims=0), g.tensor([32]), g.tensor([-1, 3], dtype=np.float32), axis=-1)
+    hot = g.add(
+        "OneHot",
+        g.add("ArgMax", flat, axis=1, keepdims=0),
+        g.tensor([32]),
+        g.tensor([-1, 3], dtype=np.float32),
+        axis=-1,
+    )
     g.output(g.add("Identity", hot, out="hot"), ["batch", 32])
-    g.output(g.add("NonZero", g.add("Greater", flat, g.tensor(0.5, dtype=np.float32)), out="where"), [2, "count"], INT64)
+    g.output(
+        g.add("NonZero", g.add("Greater", flat, g.tensor(0.5, dtype=np.float32)), out="where"), [2, "count"], INT64
+    )
     eye = g.add("EyeLike", g.add("ConstantOfShape", g.tensor([4, 4])), k=1)
     updates = g.tensor([[9.0, 8.0]], dtype=np.float32)
     g.output(g.add("Scatter", eye, g.tensor([[1, 3]]), updates, axis=1, out="scattered"), [4, 4])
     return Built(g.model(9, 4), pictures("opset_9", 2, 4, 4))
 
 
-@recipe("opsets", "opset 10: Resize without coordinate modes, Slice and TopK with inputs, Dropout, ReverseSequence, Mod")
+@recipe(
+    "opsets",
+    "opset 10: Resize without coordinate modes, Slice and TopK with inputs, Dropout, ReverseSequence, Mod",
+)
 def opset_10():
     g = Graph("opset_10")
     x = g.input("input", ["batch", 2, 5, 5])
@@ -99,7 +121,11 @@ def opset_10():
     return Built(g.model(10, 5), pictures("opset_10", 2, 5, 5))
 
 
-@recipe("opsets", "opset 11: Resize cubic and linear with sizes, Clip and Pad with inputs, negative axes, CumSum, GatherND, Unique, SequenceAt")
+@recipe(
+    "opsets",
+    "opset 11: Resize cubic and linear with sizes, Clip and Pad with inputs, negative axes, CumSum, "
+    "GatherND, Unique, SequenceAt",
+)
 def opset_11():
     g = Graph("opset_11")
     x = g.input("input", ["batch", 2, 4, 4])
@@ -110,7 +136,9 @@ def opset_11():
               coordinate_transformation_mode="pytorch_half_pixel")  # fmt: skip
     y = g.add("Pad", y, g.tensor([0, 0, 1, 0, 0, 0, 0, 2]), g.tensor(0.5, dtype=np.float32), mode="constant")
     y = g.add("Clip", y, "", g.tensor(1.0, dtype=np.float32))
-    g.output(g.add("CumSum", y, g.tensor(-1, dtype=np.int32), exclusive=1, reverse=1, out="output"), ["batch", 2, 6, 11])
+    g.output(
+        g.add("CumSum", y, g.tensor(-1, dtype=np.int32), exclusive=1, reverse=1, out="output"), ["batch", 2, 6, 11]
+    )
     picked = g.add("GatherND", x, g.tensor([[0, 1, 2], [0, 0, -1]]))
     g.output(g.add("ReduceLogSumExp", picked, axes=[-1], keepdims=0, out="picked"), [2])
     unique, *_ = g.add("Unique", g.add("Round", g.add("Reshape", x, g.tensor([-1]))), outputs=4, sorted=1)
@@ -118,7 +146,11 @@ def opset_11():
     return Built(g.model(11, 6), pictures("opset_11", 2, 4, 4))
 
 
-@recipe("opsets", "opset 13 and 14 forms: Squeeze, ReduceSum and Split with inputs, Softmax on one axis, training-mode outputs left out")
+@recipe(
+    "opsets",
+    "opset 13 and 14 forms: Squeeze, ReduceSum and Split with inputs, Softmax on one axis, training-mode "
+    "outputs left out",
+)
 def opset_14():
     g = Graph("opset_14")
     x = g.input("input", ["batch", 6, 4])
@@ -133,7 +165,11 @@ def opset_14():
     return Built(g.model(14, 7), pictures("opset_14", 6, 4))
 
 
-@recipe("opsets", "opset 18 to 20: reductions and Split with new inputs, Gelu, GridSample, LayerNormalization with mean, Pad with axes, CenterCropPad")
+@recipe(
+    "opsets",
+    "opset 18 to 20: reductions and Split with new inputs, Gelu, GridSample, LayerNormalization with "
+    "mean, Pad with axes, CenterCropPad",
+)
 def opset_20():
     g = Graph("opset_20")
     x = g.input("input", ["batch", 4, 6, 6])
@@ -146,7 +182,9 @@ def opset_20():
     y = g.add("GridSample", y, g.add("Expand", grid, batch), mode="linear", padding_mode="reflection", align_corners=1)
     y, mean, _ = g.add("LayerNormalization", y, g.positive(3), g.weight(3), axis=-1, epsilon=1e-4, outputs=3)
     g.output(g.add("ReduceMax", y, g.tensor([1]), keepdims=0, out="output"), ["batch", 3, 3])
-    g.output(g.add("ReduceL2", mean, g.tensor([], dtype=np.int64), noop_with_empty_axes=1, out="mean"), ["batch", 4, 3, 1])
+    g.output(
+        g.add("ReduceL2", mean, g.tensor([], dtype=np.int64), noop_with_empty_axes=1, out="mean"), ["batch", 4, 3, 1]
+    )
     return Built(g.model(20, 9), pictures("opset_20", 4, 6, 6))
 
 
@@ -168,7 +206,11 @@ def opset_newest():
     return Built(g.model(NEWEST_OPSET, NEWEST_IR), pictures("opset_newest", 3, 12, 12), oracle="reference")
 
 
-@recipe("opsets", "operators of opsets 23 to 28: RMSNormalization, RotaryEmbedding, Attention with grouped heads and a cache, Swish, SwiGLU, CumProd, BitCast, TensorScatter")
+@recipe(
+    "opsets",
+    "operators of opsets 23 to 28: RMSNormalization, RotaryEmbedding, Attention with grouped heads and a "
+    "cache, Swish, SwiGLU, CumProd, BitCast, TensorScatter",
+)
 def opset_newest_operators():
     g = Graph("opset_newest_operators")
     heads, groups, size, tokens, past = 4, 2, 4, 3, 2
@@ -189,7 +231,18 @@ def opset_newest_operators():
     k = g.add("RotaryEmbedding", linear(normal, dim, groups * size), *rotation, num_heads=groups)
     v = linear(normal, dim, groups * size)
     y, present_key, present_value = g.add(
-        "Attention", q, k, v, "", "past_key", "past_value", outputs=3, q_num_heads=heads, kv_num_heads=groups, is_causal=1, softcap=5.0
+        "Attention",
+        q,
+        k,
+        v,
+        "",
+        "past_key",
+        "past_value",
+        outputs=3,
+        q_num_heads=heads,
+        kv_num_heads=groups,
+        is_causal=1,
+        softcap=5.0,
     )
     x = g.add("Add", x, linear(y, dim, dim))
     gate = g.add("SwiGLU", linear(x, dim, 24), linear(x, dim, 24), alpha=1.0)
@@ -200,7 +253,11 @@ def opset_newest_operators():
     g.output(g.add("Identity", cache, out="cache"), ["batch", groups, past + tokens, size])
     g.output(g.add("CumProd", x, g.tensor(1), out="products"), ["batch", tokens, dim])
     bits = g.add("BitCast", x, to=TensorProto.INT32)
-    g.output(g.add("BitwiseAnd", bits, g.tensor(-(1 << 24), dtype=np.int32), out="bits"), ["batch", tokens, dim], TensorProto.INT32)
+    g.output(
+        g.add("BitwiseAnd", bits, g.tensor(-(1 << 24), dtype=np.int32), out="bits"),
+        ["batch", tokens, dim],
+        TensorProto.INT32,
+    )
     generator = rng("opset_newest_operators")
 
     def feeds(n):

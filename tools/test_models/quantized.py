@@ -1,4 +1,5 @@
 """int8 networks as the three quantisers write them: QDQ, QOperator and dynamic."""
+
 import numpy as np
 from onnx import TensorProto, helper
 
@@ -18,7 +19,11 @@ class QdqGraph(Graph):
         shape = [-1 if i == axis else 1 for i in range(array.ndim)]
         integers = np.rint(array / (scale.reshape(shape) if channels else scale)).astype(np.int8)
         zeros = np.zeros_like(scale, np.int8)
-        operands = [self.tensor(integers, "w_q"), self.tensor(scale, "w_scale", np.float32), self.tensor(zeros, "w_zero")]
+        operands = [
+            self.tensor(integers, "w_q"),
+            self.tensor(scale, "w_scale", np.float32),
+            self.tensor(zeros, "w_zero"),
+        ]
         attributes = {"axis": axis} if channels else {}
         return self.add("DequantizeLinear", *operands, **attributes), scale
 
@@ -26,7 +31,11 @@ class QdqGraph(Graph):
         """int32, with the scale of the input times that of the weight."""
         scale = np.broadcast_to(np.asarray(scale, np.float32), channels)
         integers = np.rint(self.rng.standard_normal(channels) * 0.2 / scale).astype(np.int32)
-        operands = [self.tensor(integers, "b_q"), self.tensor(scale, "b_scale"), self.tensor(np.zeros(channels, np.int32), "b_zero")]
+        operands = [
+            self.tensor(integers, "b_q"),
+            self.tensor(scale, "b_scale"),
+            self.tensor(np.zeros(channels, np.int32), "b_zero"),
+        ]
         return self.add("DequantizeLinear", *operands, axis=0)
 
     def random(self, *shape):
@@ -37,7 +46,14 @@ class QdqGraph(Graph):
         weight, scale = self.quantized_weight(array, 0, per_channel)
         bias = self.quantized_bias(outputs, scale * x_scale)
         return self.add(
-            "Conv", x, weight, bias, kernel_shape=[kernel] * 2, strides=[stride] * 2, pads=[kernel // 2] * 4, group=groups
+            "Conv",
+            x,
+            weight,
+            bias,
+            kernel_shape=[kernel] * 2,
+            strides=[stride] * 2,
+            pads=[kernel // 2] * 4,
+            group=groups,
         )
 
 
@@ -88,7 +104,9 @@ def qoperator():
         scales = g.tensor(g.rng.uniform(0.001, 0.003, outputs), "w_scale", np.float32)
         zeros = g.tensor(np.zeros(outputs, np.int8), "w_zero")
         bias = g.tensor(g.rng.integers(-2000, 2000, outputs).astype(np.int32), "b_q")
-        return g.add("QLinearConv", x, *x_pair, integers, scales, zeros, *y_pair, bias, strides=[stride] * 2, pads=[1] * 4)
+        return g.add(
+            "QLinearConv", x, *x_pair, integers, scales, zeros, *y_pair, bias, strides=[stride] * 2, pads=[1] * 4
+        )
 
     first, second, third = pair(0.03, 120), pair(0.03, 128), pair(0.05, 128)
     x = g.add("QuantizeLinear", g.input("input", ["batch", 3, 8, 8]), *first)
@@ -115,7 +133,16 @@ def quantized_dynamic():
     x = g.input("input", ["batch", 3, 6, 6])
     q, scale, zero = g.add("DynamicQuantizeLinear", x, outputs=3)
     weight = g.tensor(g.rng.integers(0, 256, (4, 3, 3, 3)).astype(np.uint8), "w_q")
-    y = g.add("ConvInteger", q, weight, zero, g.tensor(128, "w_zero", np.uint8), kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
+    y = g.add(
+        "ConvInteger",
+        q,
+        weight,
+        zero,
+        g.tensor(128, "w_zero", np.uint8),
+        kernel_shape=[3, 3],
+        strides=[2, 2],
+        pads=[1] * 4,
+    )
     x = g.add("Flatten", g.add("Relu", rescale(y, scale, 0.005)), axis=1)
     q, scale, zero = g.add("DynamicQuantizeLinear", x, outputs=3)
     weight = g.tensor(g.rng.integers(-127, 128, (36, 5)).astype(np.int8), "w_q")

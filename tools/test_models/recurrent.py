@@ -1,4 +1,5 @@
 """LSTM, GRU and RNN in every direction, with the options exporters and converters use."""
+
 import numpy as np
 from onnx import TensorProto
 

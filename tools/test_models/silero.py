@@ -4,6 +4,7 @@ Each branch holds its own weights as Constant nodes and was inlined from a scrip
 which asks for the rank and the state of its tensors at run time. Nested branches disagree on rank,
 and subgraphs reach values of every graph around them.
 """
+
 import numpy as np
 from onnx import helper, numpy_helper
 
@@ -176,7 +177,10 @@ def detector(b, window):
     return b.add("Identity", probability), b.add("Identity", state)
 
 
-@recipe("Silero VAD", "If on a scalar input, branches with their own weights, nested If of unequal rank, LSTM with state")
+@recipe(
+    "Silero VAD",
+    "If on a scalar input, branches with their own weights, nested If of unequal rank, LSTM with state",
+)
 def silero_vad():
     g = Branch(Graph("spox_graph"), "spox_graph")
     g.input("input", [None, None])

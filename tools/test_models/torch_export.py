@@ -7,6 +7,7 @@ make.py runs this file with the interpreter that has torch 1.13 and torchvision 
 graphs carry the patterns of the exporter that wrote the full backbones: shape arithmetic on a
 dynamic batch axis, window masks made with ScatterND, Identity nodes for shared initializers.
 """
+
 import functools
 import pathlib
 import sys
