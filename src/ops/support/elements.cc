@@ -72,6 +72,11 @@ template <class C>
 void load_elements(const Tensor& tensor, std::int64_t offset, std::int64_t count, C* out) {
   const void* data = tensor.raw();
   switch (tensor.dtype()) {
+    case DType::kBool:
+      for (std::int64_t i = 0; i < count; ++i) {
+        out[i] = static_cast<const std::uint8_t*>(data)[offset + i] != 0 ? C{1} : C{0};
+      }
+      return;
     case DType::kFloat32: return load_run<float>(data, offset, count, out);
     case DType::kFloat64: return load_run<double>(data, offset, count, out);
     case DType::kFloat16: return load_run<Float16>(data, offset, count, out);
@@ -100,6 +105,11 @@ void store_elements(Tensor& tensor, std::int64_t offset, std::int64_t count, con
                     const CastRules& rules) {
   void* data = tensor.mutable_raw();
   switch (tensor.dtype()) {
+    case DType::kBool:
+      for (std::int64_t i = 0; i < count; ++i) {
+        static_cast<std::uint8_t*>(data)[offset + i] = values[i] != C{0} ? 1 : 0;
+      }
+      return;
     case DType::kFloat32: return store_run<float>(data, offset, count, values);
     case DType::kFloat64: return store_run<double>(data, offset, count, values);
     case DType::kFloat16: return store_run<Float16>(data, offset, count, values);
@@ -116,9 +126,7 @@ void store_elements(Tensor& tensor, std::int64_t offset, std::int64_t count, con
   }
   for (std::int64_t i = 0; i < count; ++i) {
     std::uint8_t code = 0;
-    if (tensor.dtype() == DType::kBool) {
-      code = values[i] != C{0} ? 1 : 0;
-    } else if (is_floating(tensor.dtype())) {
+    if (is_floating(tensor.dtype())) {
       code = float_to_small_float(tensor.dtype(), static_cast<float>(values[i]), rules.saturate,
                                   rules.rounding);
     } else {
