@@ -223,9 +223,39 @@ void take_row(C* sums, bool into_one, const C* x, std::int64_t n, const C* shift
   sums[0] = Op::join(Op::join(a, b), Op::join(c, d));
 }
 
-/// Takes every element of x into its accumulator. `kept` is the shape with 1 for reduced axes.
+/// An operator for accumulators of type C.
+template <class C>
+struct Reduction {
+  void (*take_row)(C* sums, bool into_one, const C* x, std::int64_t n, const C* shift) = nullptr;
+  C (*begin)(DType) = nullptr;
+  C (*end)(C, std::int64_t count) = nullptr;
+};
+
 template <class Op, class C>
-void take_all(const Tensor& x, const Shape& kept, C* sums, const C* shifts) {
+constexpr Reduction<C> reduction() {
+  if constexpr (Op::kInDouble && !std::is_same_v<C, double>) {
+    return {};
+  } else {
+    return {take_row<Op, C>, Op::template begin<C>, [](C sum, std::int64_t n) { return Op::end(sum, n); }};
+  }
+}
+
+/// The operator for each type of accumulator; for double only where integers become doubles too.
+struct Reductions {
+  Reduction<double> f64;
+  Reduction<std::int64_t> i64;
+  Reduction<std::uint64_t> u64;
+  bool shifted = false;  ///< by the maximum of the elements
+};
+
+template <class Op>
+inline constexpr Reductions kReductions = {reduction<Op, double>(), reduction<Op, std::int64_t>(),
+                                           reduction<Op, std::uint64_t>(),
+                                           std::is_same_v<Op, ExpSumOf>};
+
+/// Takes every element of x into its accumulator. `kept` is the shape with 1 for reduced axes.
+template <class C>
+void take_all(const Reduction<C>& op, const Tensor& x, const Shape& kept, C* sums, const C* shifts) {
   RowWalk walk(x.shape(), {strides_of(x.shape()), broadcast_strides(kept, x.shape())});
   const bool direct = x.dtype() == kDTypeOf<C>;
   C buffer[kChunk];
@@ -240,7 +270,7 @@ void take_all(const Tensor& x, const Shape& kept, C* sums, const C* shifts) {
         load_elements(x, row.start + at, n, buffer);
       }
       const std::int64_t to = row.offsets[1] + (into_one ? 0 : at);
-      take_row<Op>(sums + to, into_one, values, n, shifts == nullptr ? nullptr : shifts + to);
+      op.take_row(sums + to, into_one, values, n, shifts == nullptr ? nullptr : shifts + to);
     }
   });
 }
@@ -250,34 +280,34 @@ Result<Tensor> finite_maxima(const Tensor& x, const Shape& kept) {
   TRIVET_ASSIGN(Tensor maxima, Tensor::allocate(DType::kFloat64, kept));
   const auto out = maxima.mutable_data<double>();
   std::ranges::fill(out, -std::numeric_limits<double>::infinity());
-  take_all<MaximumOf, double>(x, kept, out.data(), nullptr);
+  take_all<double>(kReductions<MaximumOf>.f64, x, kept, out.data(), nullptr);
   for (double& m : out) m = std::isfinite(m) ? m : 0;
   return maxima;
 }
 
-template <class Op, class C>
-Result<void> reduce(const Tensor& x, const Shape& kept, Tensor& out) {
+template <class C>
+Result<void> reduce(const Reduction<C>& op, bool shifted, const Tensor& x, const Shape& kept, Tensor& out) {
   Tensor sums = out;
   if (out.dtype() != kDTypeOf<C>) {
     TRIVET_ASSIGN(sums, Tensor::allocate(kDTypeOf<C>, out.shape()));
   }
-  const auto values = sums.mutable_data<C>();
-  std::ranges::fill(values, Op::template begin<C>(x.dtype()));
   Tensor shifts;
-  if constexpr (std::is_same_v<Op, ExpSumOf>) {
+  if (shifted) {
     TRIVET_ASSIGN(shifts, finite_maxima(x, kept));
   }
-  take_all<Op>(x, kept, values.data(), static_cast<const C*>(shifts.raw()));
+  const C* shift = static_cast<const C*>(shifts.raw());
+  const auto values = sums.mutable_data<C>();
+  std::ranges::fill(values, op.begin(x.dtype()));
+  take_all(op, x, kept, values.data(), shift);
   const std::int64_t count = out.size() == 0 ? 0 : x.size() / out.size();
-  for (C& value : values) value = Op::end(value, count);
-  if constexpr (std::is_same_v<Op, ExpSumOf>) {
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] += shifts.data<C>()[i];
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    values[i] = op.end(values[i], count);
+    if (shift != nullptr) values[i] += shift[i];
   }
   return out.dtype() == kDTypeOf<C> ? Result<void>{} : convert_into(sums, out);
 }
 
-template <class Op>
-Result<void> eval_reduce(EvalContext& context) {
+Result<void> run(EvalContext& context, const Reductions& op) {
   const Tensor& x = context.input(0);
   std::vector<std::int64_t> axes = context.attributes().ints("axes");
   if (context.has_input(1)) {
@@ -287,11 +317,19 @@ Result<void> eval_reduce(EvalContext& context) {
   TRIVET_ASSIGN(const auto reduced, reduced_axes(context.attributes(), x.shape().size(), axes));
   const Shape kept = reduced_shape(x.shape(), reduced, true);
   const Shape shape = reduced_shape(x.shape(), reduced, keeps_dims(context.attributes()));
+  const DType computed = compute_type(x.dtype());
+  if (computed == DType::kUndefined) {
+    return unsupported("element type ", dtype_name(x.dtype()), " is not one that this operator takes");
+  }
   TRIVET_ASSIGN(Tensor out, context.allocate(0, x.dtype(), shape));
-  return dispatch_compute(x.dtype(), [&]<class Loaded>() {
-    constexpr bool kDouble = Op::kInDouble || std::is_floating_point_v<Loaded>;
-    return reduce<Op, std::conditional_t<kDouble, double, Loaded>>(x, kept, out);
-  });
+  if (is_floating(computed) || op.i64.take_row == nullptr) return reduce(op.f64, op.shifted, x, kept, out);
+  if (computed == DType::kUInt64) return reduce(op.u64, false, x, kept, out);
+  return reduce(op.i64, false, x, kept, out);
+}
+
+template <class Op>
+Result<void> eval_reduce(EvalContext& context) {
+  return run(context, kReductions<Op>);
 }
 
 /// The axes are an attribute first and an input `from` some opset on.
