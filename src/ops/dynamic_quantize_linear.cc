@@ -32,7 +32,8 @@ Result<void> eval_dynamic_quantize(EvalContext& context) {
     greatest = std::max(greatest, value);
   }
   const float scale = (greatest == least ? 1.0f : greatest - least) / 255.0f;
-  const float zero_point = std::nearbyint(std::clamp(-least / scale, 0.0f, 255.0f));
+  const float unrounded = -least / scale;  // a NaN when the range is infinite
+  const float zero_point = unrounded >= 0 ? std::nearbyint(std::min(unrounded, 255.0f)) : 0.0f;
   TRIVET_ASSIGN(Tensor y, context.allocate(0, DType::kUInt8, x.shape()));
   TRIVET_ASSIGN(Tensor y_scale, context.allocate(1, DType::kFloat32, {}));
   TRIVET_ASSIGN(Tensor y_zero_point, context.allocate(2, DType::kUInt8, {}));
