@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/registry.h"
+#include "ops/support/elements.h"
 #include "ops/support/pool.h"
 
 namespace trivet::ops {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/registry.h"
+#include "ops/support/elements.h"
 #include "ops/support/pool.h"
 
 namespace trivet::ops {
