@@ -26,13 +26,13 @@ namespace trivet {
     std::span<const std::int64_t> dims) {
   std::int64_t out = 1;
   bool overflow = false;
-  bool zero = false;
+  bool empty = false;  // a zero makes the product 0 even when the others would not fit
   for (const std::int64_t d : dims) {
     if (d < 0) return std::nullopt;
-    zero = zero || d == 0;
+    empty = empty || d == 0;
     overflow = overflow || __builtin_mul_overflow(out, d, &out);
   }
-  if (zero) return 0;
+  if (empty) return 0;
   if (overflow) return std::nullopt;
   return out;
 }

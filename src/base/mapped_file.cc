@@ -1,0 +1,76 @@
+#include "base/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+namespace trivet {
+namespace {
+
+std::string system_message(int error) { return std::generic_category().message(error); }
+
+/// Closes the descriptor at the end of the scope; a mapping outlives it.
+struct Descriptor {
+  int value;
+  explicit Descriptor(int fd) : value(fd) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value >= 0) close(value);
+  }
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
+  // Without O_NONBLOCK, opening a FIFO would wait for a writer before it could be refused below.
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.value < 0) {
+    return fail(ErrorCode::kIo, "cannot open '", path, "': ", system_message(errno));
+  }
+  struct stat status {};
+  if (fstat(file.value, &status) != 0) {
+    return fail(ErrorCode::kIo, "cannot examine '", path, "': ", system_message(errno));
+  }
+  if (S_ISDIR(status.st_mode)) {
+    return fail(ErrorCode::kIo, "'", path, "' is a directory, not a file");
+  }
+  if (!S_ISREG(status.st_mode)) {
+    return fail(ErrorCode::kIo, "'", path, "' is not a regular file");
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  const std::byte* data = nullptr;
+  if (size > 0) {  // mmap refuses a length of 0
+    void* const memory = mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.value, 0);
+    if (memory == MAP_FAILED) {
+      return fail(ErrorCode::kIo, "cannot map '", path, "' (", size,
+                  " bytes): ", system_message(errno));
+    }
+    data = static_cast<const std::byte*>(memory);
+  }
+  return std::shared_ptr<const MappedFile>(new MappedFile(path, data, size));
+}
+
+MappedFile::~MappedFile() {
+  if (size_ > 0) munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::release_pages(std::size_t offset, std::size_t length) const {
+  if (offset >= size_) return;
+  const std::size_t end = offset + std::min(length, size_ - offset);
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const std::size_t first_page = (offset + page - 1) / page * page;
+  // The last page of the file holds nothing else, so it counts as whole when the range reaches the
+  // end.
+  const std::size_t last_page = end == size_ ? (end + page - 1) / page * page : end / page * page;
+  if (first_page >= last_page) return;
+  // Advice only: when it is refused, the pages merely stay in memory.
+  (void)madvise(const_cast<std::byte*>(data_) + first_page, last_page - first_page, MADV_DONTNEED);
+}
+
+}  // namespace trivet

@@ -1,0 +1,10 @@
+#!/bin/bash
+# trivet_tests under ThreadSanitizer.
+set -eu
+cd "$(dirname "$0")/../.."
+. scripts/counts.sh
+
+scripts/build.sh tsan trivet_tests
+run_gtest tsan
+echo "tsan: $gtest_passed test cases passed, $gtest_failed failed"
+[ "$gtest_failed" -eq 0 ]

@@ -1,0 +1,10 @@
+#!/bin/bash
+# trivet_tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+set -eu
+cd "$(dirname "$0")/../.."
+. scripts/counts.sh
+
+scripts/build.sh asan trivet_tests
+run_gtest asan
+echo "asan: $gtest_passed test cases passed, $gtest_failed failed"
+[ "$gtest_failed" -eq 0 ]
