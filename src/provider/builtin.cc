@@ -1,0 +1,58 @@
+#include "provider/builtin.h"
+
+#include <cstring>
+
+namespace trivet::abi {
+namespace {
+
+CompiledHandle& handle_of(TrvCompiled* compiled) { return *reinterpret_cast<CompiledHandle*>(compiled); }
+
+}  // namespace
+
+Result<Tensor> HostOutputs::allocate(std::size_t index, DType dtype, const Shape& shape) {
+  TrvError error{};
+  void* data = outputs_.allocate(outputs_.user, index, static_cast<std::int32_t>(dtype),
+                                 static_cast<std::int32_t>(shape.size()), shape.data(), &error);
+  if (data == nullptr) return tl::unexpected(to_error(error.code, error));
+  return Tensor::view(dtype, shape, data, nullptr);
+}
+
+Result<void> HostOutputs::copy(std::size_t index, const Tensor& tensor) {
+  if (tensor.dtype() == DType::kString) {
+    std::vector<TrvString> strings;
+    const TrvTensor view = to_abi(tensor, strings);
+    TrvError error{};
+    const std::int32_t code = outputs_.set_strings(outputs_.user, index, view.rank, view.dims,
+                                                   strings.data(), &error);
+    if (code != TRV_OK) return tl::unexpected(to_error(code, error));
+    return {};
+  }
+  TRIVET_ASSIGN(Tensor out, allocate(index, tensor.dtype(), tensor.shape()));
+  if (tensor.bytes() > 0) std::memcpy(out.mutable_raw(), tensor.raw(), tensor.bytes());
+  return {};
+}
+
+std::int32_t run_compiled(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
+                          TrvError* error) {
+  CompiledHandle& handle = handle_of(compiled);
+  std::vector<Tensor> tensors;
+  tensors.reserve(handle.input_count);
+  for (std::size_t i = 0; i < handle.input_count; ++i) {
+    auto tensor = from_abi(inputs[i]);
+    if (!tensor) return fail(error, std::move(tensor).error().at(cat("input ", i)));
+    tensors.push_back(*std::move(tensor));
+  }
+  HostOutputs sink(*outputs);
+  const auto done = handle.graph->run(tensors, sink);
+  return done ? TRV_OK : fail(error, done.error());
+}
+
+void destroy_compiled(TrvCompiled* compiled) { delete reinterpret_cast<CompiledHandle*>(compiled); }
+
+std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void* user, TrvError* error) {
+  const std::string text = handle_of(const_cast<TrvCompiled*>(compiled)).graph->describe();
+  if (write(user, text.data(), text.size()) == 0) return TRV_OK;
+  return fail(error, {ErrorCode::kFailed, "the description was not taken"});
+}
+
+}  // namespace trivet::abi
