@@ -1,23 +1,10 @@
 #include "onnx/attribute_reader.h"
 
-#include <array>
-
 #include "onnx/tensor_reader.h"
 #include "onnx/wire.h"
 
 namespace trivet::onnx {
 namespace {
-
-/// The field of each type, indexed by AttributeType.
-constexpr std::array<std::uint32_t, 15> kFieldOfType = {0, 2,  3,  4,  5,  6,  7, 8,
-                                                        9, 10, 11, 22, 23, 14, 15};
-
-AttributeType type_of_field(std::uint32_t field) {
-  for (std::size_t type = 1; type < kFieldOfType.size(); ++type) {
-    if (kFieldOfType[type] == field) return static_cast<AttributeType>(type);
-  }
-  return AttributeType::kUndefined;
-}
 
 Result<Tensor> decode_tensor(std::string_view bytes, const Bytes& source, ExternalFiles& external) {
   TRIVET_ASSIGN(TensorRecord named, read_tensor_proto(source.part(bytes), external));
@@ -53,8 +40,6 @@ void select_messages(const std::vector<Part>& parts, AttributeRecord& out) {
 }
 
 }  // namespace
-
-std::uint32_t field_of(AttributeType type) { return kFieldOfType[static_cast<std::size_t>(type)]; }
 
 Result<AttributeRecord> read_attribute_record(std::string_view bytes) {
   AttributeRecord out;
@@ -109,25 +94,12 @@ Result<AttributeRecord> read_attribute_record(std::string_view bytes) {
   }
   TRIVET_TRY(message.status());
   if (out.name.empty()) return invalid_model("an attribute has no name");
-  if (type < 0 || type >= static_cast<std::int64_t>(kFieldOfType.size())) {
+  if (type < 0 || type >= static_cast<std::int64_t>(kAttributeTypes)) {
     return invalid_model("attribute '", out.name, "' has unknown type ", type);
   }
   out.type = type == 0 ? present : static_cast<AttributeType>(type);
   select_messages(parts, out);
   return out;
-}
-
-AttributeType type_of(const AttributeValue& value) {
-  constexpr std::array<AttributeType, 10> kTypes = {
-      AttributeType::kInt,    AttributeType::kFloat,   AttributeType::kString,
-      AttributeType::kTensor, AttributeType::kGraph,   AttributeType::kInts,
-      AttributeType::kFloats, AttributeType::kStrings, AttributeType::kTensors,
-      AttributeType::kGraphs};
-  static_assert(std::variant_size_v<AttributeValue> == kTypes.size() + 1);
-  if (const auto* opaque = std::get_if<OpaqueAttribute>(&value)) {
-    return static_cast<AttributeType>(opaque->onnx_type);
-  }
-  return kTypes[value.index()];
 }
 
 Result<AttributeValue> decode_attribute(const AttributeRecord& record, const Bytes& source,

@@ -9,28 +9,10 @@
 
 #include "base/error.h"
 #include "graph/attribute.h"
+#include "onnx/attribute_type.h"
 #include "onnx/source.h"
 
 namespace trivet::onnx {
-
-/// AttributeProto.AttributeType.
-enum class AttributeType : std::uint8_t {
-  kUndefined = 0,
-  kFloat = 1,
-  kInt = 2,
-  kString = 3,
-  kTensor = 4,
-  kGraph = 5,
-  kFloats = 6,
-  kInts = 7,
-  kStrings = 8,
-  kTensors = 9,
-  kGraphs = 10,
-  kSparseTensor = 11,
-  kSparseTensors = 12,
-  kTypeProto = 13,
-  kTypeProtos = 14,
-};
 
 /// An attribute whose parts are still encoded.
 struct AttributeRecord {
@@ -51,16 +33,10 @@ struct AttributeRecord {
 /// Where the type is missing, as in IR version 1, the field that is present tells it.
 [[nodiscard]] Result<AttributeRecord> read_attribute_record(std::string_view bytes);
 
-/// The type of a decoded value.
-[[nodiscard]] AttributeType type_of(const AttributeValue& value);
-
 /// `read_graph` decodes a GraphProto.
 using GraphDecoder = std::function<Result<GraphPtr>(std::string_view)>;
 [[nodiscard]] Result<AttributeValue> decode_attribute(const AttributeRecord& record,
                                                       const Bytes& source, ExternalFiles& external,
                                                       const GraphDecoder& read_graph);
-
-/// The number of the field of AttributeProto that holds values of this type.
-[[nodiscard]] std::uint32_t field_of(AttributeType type);
 
 }  // namespace trivet::onnx

@@ -175,8 +175,8 @@ class TensorReader {
     const auto dtype = dtype_from_onnx(fields_.data_type);
     if (fields_.data_type == 0) return invalid_model("it has no data_type");
     if (!dtype) {
-      return unsupported("its data_type is ", fields_.data_type, ", which this version (",
-                         kDTypeCount - 1, " types) does not know");
+      return unsupported("its data_type is ", fields_.data_type,
+                         "; this version knows those from 1 to ", kDTypeCount - 1);
     }
     dtype_ = *dtype;
     std::int64_t nonzero = 1;

@@ -1,20 +1,22 @@
-// Activations as the kernels know them, from nodes and from the attributes of fused nodes.
+// Activations as nodes and as the kernels know them.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "graph/graph.h"
 #include "kernels/kernels.h"
-#include "ops/infer_context.h"
 
 namespace trivet::cpu {
 
-/// The kernel function that computes the node, where there is one and its parameters are known.
-/// `constant(i)` gives the value of input i or null.
-template <class Constants>
-[[nodiscard]] std::optional<kernels::Activation> activation_of(const Node& node, const Constants& constant);
+/// The value of a node's input, or null while it is not known.
+using ConstantInput = std::function<const Tensor*(std::size_t)>;
 
-/// The activation that a fused node ends with; the identity when it has none.
-[[nodiscard]] kernels::Activation fused_activation(const Node& node);
+/// An activation as a node of one input with all parameters as attributes; nothing when the node is
+/// not an activation or a parameter is not known. Covers Clip, whose bounds are inputs since opset 11.
+[[nodiscard]] std::optional<Node> attribute_form(const Node& node, const ConstantInput& constant);
+
+/// The kernel function of a node in attribute form; nothing when there is none.
+[[nodiscard]] std::optional<kernels::Activation> activation_of(const Node& node);
 
 }  // namespace trivet::cpu
