@@ -9,6 +9,7 @@
 #include "ops/registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/heads.h"
 #include "ops/support/softmax.h"
 
@@ -104,7 +105,7 @@ Dim macs_attention(const InferContext& context) {
 /// The past followed by the new rows, as batch x heads x total x size in double precision.
 Result<Tensor> extend(const EvalContext& context, std::size_t now, std::size_t past,
                       const Heads& heads) {
-  TRIVET_ASSIGN(const Tensor current, cast_elements(context.input(now), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor current, converted(context.input(now), DType::kFloat64));
   Tensor before;
   std::int64_t earlier = 0;
   if (context.has_input(past)) {
@@ -116,7 +117,7 @@ Result<Tensor> extend(const EvalContext& context, std::size_t now, std::size_t p
     earlier = shape[2];
     TRIVET_TRY(check_shape(context.input(past), {heads.batch, heads.heads, earlier, heads.size},
                            "the past"));
-    TRIVET_ASSIGN(before, cast_elements(context.input(past), DType::kFloat64));
+    TRIVET_ASSIGN(before, converted(context.input(past), DType::kFloat64));
   }
   const Heads all = {heads.batch, heads.heads, earlier + heads.length, heads.size, false};
   const Heads old = {heads.batch, heads.heads, earlier, heads.size, false};
@@ -196,7 +197,7 @@ class Bias {
       std::ranges::transform(tensor.data<bool>(), mask_.mutable_data<double>().begin(),
                              [](bool seen) { return seen ? 0.0 : kMasked; });
     } else {
-      TRIVET_ASSIGN(mask_, cast_elements(tensor, DType::kFloat64));
+      TRIVET_ASSIGN(mask_, converted(tensor, DType::kFloat64));
     }
     // A mask with a shorter last axis leaves the keys beyond it unseen.
     keys_ = tensor.rank() == 0 ? 0 : tensor.shape().back();
@@ -310,14 +311,14 @@ Result<void> write(EvalContext& context, std::size_t i, DType dtype, const Tenso
 
 Result<void> eval_attention(EvalContext& context) {
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   Problem p;
   TRIVET_ASSIGN(p.settings, read_settings(context.attributes()));
   TRIVET_ASSIGN(p.q, split_heads(context.input(0).shape(), p.settings.q_heads, "Q"));
   TRIVET_ASSIGN(const Heads k, split_heads(context.input(1).shape(), p.settings.kv_heads, "K"));
   TRIVET_ASSIGN(const Heads v, split_heads(context.input(2).shape(), p.settings.kv_heads, "V"));
   TRIVET_TRY(check_operands(context, p.q, k, v));
-  TRIVET_ASSIGN(p.queries, cast_elements(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(p.queries, converted(context.input(0), DType::kFloat64));
   TRIVET_ASSIGN(p.keys, extend(context, 1, 4, k));
   TRIVET_ASSIGN(p.values, extend(context, 2, 5, v));
   const std::int64_t total = p.keys.dim(2);

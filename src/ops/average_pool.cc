@@ -3,6 +3,7 @@
 
 #include "ops/registry.h"
 #include "ops/support/broadcast.h"
+#include "ops/support/elements.h"
 #include "ops/support/pool.h"
 
 namespace trivet::ops {
@@ -28,9 +29,9 @@ std::vector<std::int64_t> counts(const PoolPlan& plan, std::size_t axis, bool wi
 
 Result<void> eval_average_pool(EvalContext& context) {
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   TRIVET_ASSIGN(const PoolPlan plan, plan_pool(context));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, plan.output_shape));
   const auto from = x.data<double>();
   const auto to = y.mutable_data<double>();

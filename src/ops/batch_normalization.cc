@@ -6,6 +6,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/moments.h"
 
 namespace trivet::ops {
@@ -96,13 +97,13 @@ Result<void> train(EvalContext& context, const Layout& l, std::span<const double
 
 Result<void> eval_batch_normalization(EvalContext& context) {
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   TRIVET_ASSIGN(const Layout l, layout(context));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor scale, cast_elements(context.input(1), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor bias, cast_elements(context.input(2), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor given_mean, cast_elements(context.input(3), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor given_variance, cast_elements(context.input(4), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor scale, converted(context.input(1), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor bias, converted(context.input(2), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor given_mean, converted(context.input(3), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor given_variance, converted(context.input(4), DType::kFloat64));
   const auto from = x.data<double>();
   std::vector<double> mean(given_mean.data<double>().begin(), given_mean.data<double>().end());
   std::vector<double> variance(given_variance.data<double>().begin(),

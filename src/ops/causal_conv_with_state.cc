@@ -6,6 +6,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 
 namespace trivet::ops {
 namespace {
@@ -45,7 +46,7 @@ Result<void> eval_causal_conv(EvalContext& context) {
   TRIVET_TRY(check_same_type(context, {1, 2, 3}));
   const Tensor& input = context.input(0);
   const DType dtype = input.dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   TRIVET_ASSIGN(const bool silu, has_silu(context.attributes()));
   if (input.rank() != 3 || context.input(1).rank() != 3 || context.input(1).dim(2) < 1) {
     return invalid_argument("input of shape ", shape_to_string(input.shape()), " and weight of ",
@@ -57,17 +58,17 @@ Result<void> eval_causal_conv(EvalContext& context) {
   const std::int64_t taps = context.input(1).dim(2);
   const Shape state_shape = {input.dim(0), channels, taps - 1};
   TRIVET_TRY(check_shape(context.input(1), {channels, 1, taps}, "the weight"));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(input, DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor w, cast_elements(context.input(1), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor w, converted(context.input(1), DType::kFloat64));
   Tensor bias;
   Tensor past;
   if (context.has_input(2)) {
     TRIVET_TRY(check_shape(context.input(2), {channels}, "the bias"));
-    TRIVET_ASSIGN(bias, cast_elements(context.input(2), DType::kFloat64));
+    TRIVET_ASSIGN(bias, converted(context.input(2), DType::kFloat64));
   }
   if (context.has_input(3)) {
     TRIVET_TRY(check_shape(context.input(3), state_shape, "past_state"));
-    TRIVET_ASSIGN(past, cast_elements(context.input(3), DType::kFloat64));
+    TRIVET_ASSIGN(past, converted(context.input(3), DType::kFloat64));
   }
   TRIVET_ASSIGN(Tensor y, Tensor::allocate(DType::kFloat64, input.shape()));
   TRIVET_ASSIGN(Tensor state, Tensor::allocate(DType::kFloat64, state_shape));

@@ -4,6 +4,7 @@
 #include "ops/registry.h"
 #include "ops/support/convolution.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 
 namespace trivet::ops {
 namespace {
@@ -27,17 +28,17 @@ void run(const ConvPlan& plan, const Tensor& x, const Tensor& w, const Tensor& b
 Result<void> eval_conv(EvalContext& context) {
   TRIVET_TRY(check_same_type(context, {1, 2}));
   const DType dtype = context.input(0).dtype();
-  TRIVET_ASSIGN(const DType compute, compute_type(dtype));
+  TRIVET_ASSIGN(const DType compute, float_compute_type(dtype));
   TRIVET_ASSIGN(const ConvPlan plan,
                 plan_convolution(context.attributes(), context.input(0).shape(),
                                  context.input(1).shape()));
   Tensor bias;
   if (context.has_input(2)) {
     TRIVET_TRY(check_shape(context.input(2), {context.input(1).dim(0)}, "the bias"));
-    TRIVET_ASSIGN(bias, cast_elements(context.input(2), compute));
+    TRIVET_ASSIGN(bias, converted(context.input(2), compute));
   }
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), compute));
-  TRIVET_ASSIGN(const Tensor w, cast_elements(context.input(1), compute));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), compute));
+  TRIVET_ASSIGN(const Tensor w, converted(context.input(1), compute));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, compute, plan.output_shape));
   if (compute == DType::kFloat64) {
     run<double>(plan, x, w, bias, y);

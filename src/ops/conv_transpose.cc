@@ -6,6 +6,7 @@
 #include "ops/registry.h"
 #include "ops/support/convolution.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 
 namespace trivet::ops {
 namespace {
@@ -156,7 +157,7 @@ Result<void> eval_conv_transpose(EvalContext& context) {
   const Shape& xs = context.input(0).shape();
   const Shape& ws = context.input(1).shape();
   const DType dtype = context.input(0).dtype();
-  TRIVET_ASSIGN(const DType compute, compute_type(dtype));
+  TRIVET_ASSIGN(const DType compute, float_compute_type(dtype));
   if (xs.size() < 3 || xs.size() != ws.size() || xs[1] != ws[0]) {
     return invalid_argument("input of shape ", shape_to_string(xs), " and weight of shape ",
                             shape_to_string(ws),
@@ -174,10 +175,10 @@ Result<void> eval_conv_transpose(EvalContext& context) {
   Tensor bias;
   if (context.has_input(2)) {
     TRIVET_TRY(check_shape(context.input(2), {shape[1]}, "the bias"));
-    TRIVET_ASSIGN(bias, cast_elements(context.input(2), compute));
+    TRIVET_ASSIGN(bias, converted(context.input(2), compute));
   }
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), compute));
-  TRIVET_ASSIGN(const Tensor w, cast_elements(context.input(1), compute));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), compute));
+  TRIVET_ASSIGN(const Tensor w, converted(context.input(1), compute));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, compute, shape));
   const WindowRows rows(settings.window, out, in);
   const Sizes sizes = {xs[0], settings.groups,   ws[0] / settings.groups,

@@ -7,6 +7,7 @@
 #include "ops/support/broadcast.h"
 #include "ops/support/convolution.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 
 namespace trivet::ops {
 namespace {
@@ -121,7 +122,7 @@ class Deformed {
 Result<void> eval_deform_conv(EvalContext& context) {
   TRIVET_TRY(check_same_type(context, {1, 2, 3, 4}));
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   TRIVET_ASSIGN(const ConvPlan plan,
                 plan_convolution(context.attributes(), context.input(0).shape(),
                                  context.input(1).shape(), Pointwise::kKeep));
@@ -143,16 +144,16 @@ Result<void> eval_deform_conv(EvalContext& context) {
   Tensor mask;
   if (context.has_input(3)) {
     TRIVET_TRY(check_shape(context.input(3), {plan.output_shape[1]}, "the bias"));
-    TRIVET_ASSIGN(bias, cast_elements(context.input(3), DType::kFloat64));
+    TRIVET_ASSIGN(bias, converted(context.input(3), DType::kFloat64));
   }
   if (context.has_input(4)) {
     expected[1] = groups * positions;
     TRIVET_TRY(check_shape(context.input(4), expected, "the mask"));
-    TRIVET_ASSIGN(mask, cast_elements(context.input(4), DType::kFloat64));
+    TRIVET_ASSIGN(mask, converted(context.input(4), DType::kFloat64));
   }
-  TRIVET_ASSIGN(Tensor x, cast_elements(context.input(0), DType::kFloat64));
-  TRIVET_ASSIGN(Tensor w, cast_elements(context.input(1), DType::kFloat64));
-  TRIVET_ASSIGN(Tensor offset, cast_elements(context.input(2), DType::kFloat64));
+  TRIVET_ASSIGN(Tensor x, converted(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(Tensor w, converted(context.input(1), DType::kFloat64));
+  TRIVET_ASSIGN(Tensor offset, converted(context.input(2), DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, plan.output_shape));
   Deformed(plan, groups, x, w, offset, mask).run(y, bias);
   return finish_output(context, 0, dtype, y);

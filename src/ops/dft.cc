@@ -5,6 +5,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/fourier.h"
 
 namespace trivet::ops {
@@ -129,7 +130,7 @@ void run(const Plan& plan, const double* x, double* y) {
 Result<void> eval_dft(EvalContext& context) {
   const Tensor& input = context.input(0);
   const DType dtype = input.dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   Plan plan;
   plan.mode = read_mode(context.attributes());
   std::int64_t axis = context.opset() < 20 ? context.attributes().int_or("axis", 1) : -2;
@@ -163,7 +164,7 @@ Result<void> eval_dft(EvalContext& context) {
   Shape shape = input.shape();
   shape[at] = plan.out;
   shape.back() = plan.out_parts;
-  TRIVET_ASSIGN(const Tensor x, cast_elements(input, DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, shape));
   run(plan, x.data<double>().data(), y.mutable_data<double>().data());
   return finish_output(context, 0, dtype, y);

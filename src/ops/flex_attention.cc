@@ -6,6 +6,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/heads.h"
 #include "ops/support/softmax.h"
 
@@ -18,7 +19,7 @@ Result<DType> precision(const Attributes& attributes, DType dtype) {
   const std::int64_t number =
       attributes.int_or("softmax_precision", static_cast<std::int64_t>(fallback));
   const DType out = dtype_from_onnx(number).value_or(DType::kUndefined);
-  TRIVET_TRY(compute_type(out));
+  TRIVET_TRY(float_compute_type(out));
   return out;
 }
 
@@ -48,20 +49,20 @@ Dim macs_flex_attention(const InferContext& context) {
 Result<Tensor> modify(EvalContext& context, std::string_view attribute, const Tensor& values,
                       DType type) {
   if (!context.attributes().has(attribute)) return values;
-  TRIVET_ASSIGN(const Tensor typed, cast_elements(values, type));
+  TRIVET_ASSIGN(const Tensor typed, converted(values, type));
   TRIVET_ASSIGN(const std::vector<Tensor> results, context.run_subgraph(attribute, {typed}));
   if (results.size() != 1 || results[0].dtype() != type) {
     return invalid_model(attribute, " must give one tensor of type ", dtype_name(type));
   }
   TRIVET_TRY(check_shape(results[0], values.shape(), attribute));
-  TRIVET_ASSIGN(const Tensor back, cast_elements(results[0], DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor back, converted(results[0], DType::kFloat64));
   return back.clone();
 }
 
 Result<void> eval_flex_attention(EvalContext& context) {
   TRIVET_TRY(check_same_type(context, {1, 2}));
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   TRIVET_ASSIGN(const DType type, precision(context.attributes(), dtype));
   TRIVET_ASSIGN(const Heads q, split_heads(context.input(0).shape(), 0, "Q"));
   TRIVET_ASSIGN(const Heads k, split_heads(context.input(1).shape(), 0, "K"));
@@ -72,9 +73,9 @@ Result<void> eval_flex_attention(EvalContext& context) {
                             shape_to_string(k.shape()), " and ", shape_to_string(v.shape()),
                             " do not fit together");
   }
-  TRIVET_ASSIGN(const Tensor queries, cast_elements(context.input(0), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor keys, cast_elements(context.input(1), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor values, cast_elements(context.input(2), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor queries, converted(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor keys, converted(context.input(1), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor values, converted(context.input(2), DType::kFloat64));
   double scale = 1 / std::sqrt(static_cast<double>(q.size));
   if (const auto* given = context.attributes().get<float>("scale")) scale = *given;
   const Heads rows = {q.batch, q.heads, q.length, k.length, false};

@@ -7,6 +7,7 @@
 #include "ops/registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/rows.h"
 
 namespace trivet::ops {
@@ -92,17 +93,17 @@ Result<void> eval_gemm(EvalContext& context) {
   const DType dtype = a.dtype();
   DType compute = DType::kFloat64;  // integers are exact up to 2^53
   if (!is_integer(dtype)) {
-    TRIVET_ASSIGN(compute, compute_type(dtype));
+    TRIVET_ASSIGN(compute, float_compute_type(dtype));
   }
   const Shape shape = {s.m, s.n};
   Tensor c;
   if (context.has_input(2)) {
     TRIVET_ASSIGN(const Shape common, broadcast(std::array{shape, context.input(2).shape()}));
     if (common != shape) return check_shape(context.input(2), shape, "C");
-    TRIVET_ASSIGN(c, cast_elements(context.input(2), compute));
+    TRIVET_ASSIGN(c, converted(context.input(2), compute));
   }
-  TRIVET_ASSIGN(const Tensor left, cast_elements(a, compute));
-  TRIVET_ASSIGN(const Tensor right, cast_elements(b, compute));
+  TRIVET_ASSIGN(const Tensor left, converted(a, compute));
+  TRIVET_ASSIGN(const Tensor right, converted(b, compute));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, compute, shape));
   if (compute == DType::kFloat64) {
     run<double>(context.attributes(), s, left, right, c, y);

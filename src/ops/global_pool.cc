@@ -8,6 +8,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 
 namespace trivet::ops {
 namespace {
@@ -53,8 +54,8 @@ double norm(std::span<const double> plane, double p) {
 template <Reduce reduce>
 Result<void> eval_global_pool(EvalContext& context) {
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), DType::kFloat64));
+  TRIVET_TRY(float_compute_type(dtype));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), DType::kFloat64));
   if (x.rank() < 2) {
     return invalid_argument("input of shape ", shape_to_string(x.shape()),
                             ", expected batch x channels x sizes");

@@ -5,6 +5,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/moments.h"
 
 namespace trivet::ops {
@@ -15,12 +16,12 @@ namespace {
 Result<void> normalize(EvalContext& context, std::int64_t groups, std::int64_t entries) {
   const Tensor& input = context.input(0);
   const DType dtype = input.dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   TRIVET_TRY(check_shape(context.input(1), {entries}, "the scale"));
   TRIVET_TRY(check_shape(context.input(2), {entries}, "the bias"));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(input, DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor scale, cast_elements(context.input(1), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor bias, cast_elements(context.input(2), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor scale, converted(context.input(1), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor bias, converted(context.input(2), DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, x.shape()));
   const double epsilon = context.attributes().float_or("epsilon", 1e-5f);
   const std::int64_t batch = input.dim(0);

@@ -8,6 +8,7 @@
 #include "ops/registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/moments.h"
 
 namespace trivet::ops {
@@ -20,7 +21,7 @@ DType stash_type(const Attributes& attributes) {
 Result<void> infer_layer(InferContext& context) {
   TRIVET_TRY(infer_like_first(context));
   const DType stash = stash_type(context.attributes());
-  TRIVET_TRY(compute_type(stash));
+  TRIVET_TRY(float_compute_type(stash));
   const SymbolicShape* x = context.shape(0);
   if (x == nullptr) {
     context.set_output(1, stash);
@@ -41,7 +42,7 @@ Result<void> scale_and_shift(EvalContext& context, Tensor& y) {
   const auto to = y.mutable_data<double>();
   for (std::size_t i = 1; i < 3; ++i) {
     if (!context.has_input(i)) continue;
-    TRIVET_ASSIGN(const Tensor operand, cast_elements(context.input(i), DType::kFloat64));
+    TRIVET_ASSIGN(const Tensor operand, converted(context.input(i), DType::kFloat64));
     TRIVET_ASSIGN(const Shape common, broadcast(std::array{y.shape(), operand.shape()}));
     if (common != y.shape()) return check_shape(operand, y.shape(), i == 1 ? "scale" : "bias");
     StridedWalk walk(y.shape(), {broadcast_strides(operand.shape(), y.shape())});
@@ -77,13 +78,13 @@ Result<void> eval_normalization(EvalContext& context) {
   const Tensor& input = context.input(0);
   const DType dtype = input.dtype();
   const DType stash = stash_type(context.attributes());
-  TRIVET_TRY(compute_type(dtype));
-  TRIVET_TRY(compute_type(stash));
+  TRIVET_TRY(float_compute_type(dtype));
+  TRIVET_TRY(float_compute_type(stash));
   TRIVET_ASSIGN(const std::size_t axis, normalize_axis(context.attributes().int_or("axis", -1),
                                                        input.shape().size()));
   Shape outer = input.shape();
   std::fill(outer.begin() + static_cast<std::ptrdiff_t>(axis), outer.end(), 1);
-  TRIVET_ASSIGN(const Tensor x, cast_elements(input, DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, input.shape()));
   TRIVET_ASSIGN(Tensor mean, allocate_output(context, 1, stash, DType::kFloat64, outer));
   TRIVET_ASSIGN(Tensor factor, allocate_output(context, 2, stash, DType::kFloat64, outer));

@@ -7,6 +7,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/heads.h"
 
 namespace trivet::ops {
@@ -147,7 +148,7 @@ Result<void> load_gates(EvalContext& context, Problem& p) {
                               p.k.heads, " or ", other);
     }
     TRIVET_TRY(check_shape(gate, {p.k.batch, p.k.length, width}, i == 4 ? "decay" : "beta"));
-    TRIVET_ASSIGN((i == 4 ? p.decay : p.beta), cast_elements(gate, DType::kFloat64));
+    TRIVET_ASSIGN((i == 4 ? p.decay : p.beta), converted(gate, DType::kFloat64));
   }
   return {};
 }
@@ -156,7 +157,7 @@ Result<void> eval_linear_attention(EvalContext& context) {
   TRIVET_TRY(check_same_type(context, {1, 2, 4, 5}));
   const DType dtype = context.input(0).dtype();
   const DType state_type = context.has_input(3) ? context.input(3).dtype() : dtype;
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   Problem p;
   TRIVET_ASSIGN(p.rule, read_rule(context.attributes(), context.has_input(4),
                                   context.has_input(5)));
@@ -171,16 +172,16 @@ Result<void> eval_linear_attention(EvalContext& context) {
                             shape_to_string(context.input(1).shape()), " and ",
                             shape_to_string(context.input(2).shape()), " do not fit together");
   }
-  TRIVET_ASSIGN(p.query, cast_elements(context.input(0), DType::kFloat64));
-  TRIVET_ASSIGN(p.key, cast_elements(context.input(1), DType::kFloat64));
-  TRIVET_ASSIGN(p.value, cast_elements(context.input(2), DType::kFloat64));
+  TRIVET_ASSIGN(p.query, converted(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(p.key, converted(context.input(1), DType::kFloat64));
+  TRIVET_ASSIGN(p.value, converted(context.input(2), DType::kFloat64));
   TRIVET_TRY(load_gates(context, p));
   const Shape state_shape = {p.k.batch, p.k.heads, p.k.size, p.v.size};
   TRIVET_ASSIGN(p.state, Tensor::allocate(DType::kFloat64, state_shape));
   std::ranges::fill(p.state.mutable_data<double>(), 0.0);
   if (context.has_input(3)) {
     TRIVET_TRY(check_shape(context.input(3), state_shape, "past_state"));
-    TRIVET_ASSIGN(const Tensor past, cast_elements(context.input(3), DType::kFloat64));
+    TRIVET_ASSIGN(const Tensor past, converted(context.input(3), DType::kFloat64));
     std::ranges::copy(past.data<double>(), p.state.mutable_data<double>().begin());
   }
   p.scale = context.attributes().float_or("scale", 0.0f);

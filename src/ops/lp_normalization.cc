@@ -5,6 +5,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 
 namespace trivet::ops {
 namespace {
@@ -12,12 +13,12 @@ namespace {
 Result<void> eval_lp_normalization(EvalContext& context) {
   const Tensor& input = context.input(0);
   const DType dtype = input.dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   const std::int64_t p = context.attributes().int_or("p", 2);
   if (p != 1 && p != 2) return invalid_model("p is ", p, ", expected 1 or 2");
   TRIVET_ASSIGN(const std::size_t axis, normalize_axis(context.attributes().int_or("axis", -1),
                                                        input.shape().size()));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(input, DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, input.shape()));
   const double* from = x.data<double>().data();
   double* to = y.mutable_data<double>().data();

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "ops/registry.h"
+#include "ops/support/elements.h"
 #include "ops/support/pool.h"
 
 namespace trivet::ops {
@@ -10,11 +11,11 @@ namespace {
 
 Result<void> eval_lp_pool(EvalContext& context) {
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   const std::int64_t p = context.attributes().int_or("p", 2);
   if (p < 1) return invalid_model("p is ", p, ", expected at least 1");
   TRIVET_ASSIGN(const PoolPlan plan, plan_pool(context));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, plan.output_shape));
   const auto from = x.data<double>();
   const auto to = y.mutable_data<double>();

@@ -6,6 +6,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 
 namespace trivet::ops {
 namespace {
@@ -24,7 +25,7 @@ Result<void> infer_lrn(InferContext& context) {
 Result<void> eval_lrn(EvalContext& context) {
   const Tensor& input = context.input(0);
   const DType dtype = input.dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   if (input.rank() < 2) {
     return invalid_argument("input of shape ", shape_to_string(input.shape()),
                             ", expected batch x channels x sizes");
@@ -33,7 +34,7 @@ Result<void> eval_lrn(EvalContext& context) {
   const double alpha = context.attributes().float_or("alpha", 0.0001f);
   const double beta = context.attributes().float_or("beta", 0.75f);
   const double bias = context.attributes().float_or("bias", 1.0f);
-  TRIVET_ASSIGN(const Tensor x, cast_elements(input, DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, input.shape()));
   const double* from = x.data<double>().data();
   double* to = y.mutable_data<double>().data();

@@ -3,6 +3,7 @@
 
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/recurrent.h"
 
 namespace trivet::ops {
@@ -43,7 +44,7 @@ Result<void> eval_lstm(EvalContext& context) {
     const Tensor& r = context.input(2);
     if (r.rank() != 3) return invalid_argument("R has rank ", r.rank(), ", expected 3");
     TRIVET_TRY(check_shape(context.input(7), {r.dim(0), 3 * r.dim(2)}, "P"));
-    TRIVET_ASSIGN(peepholes, cast_elements(context.input(7), DType::kFloat64));
+    TRIVET_ASSIGN(peepholes, converted(context.input(7), DType::kFloat64));
     rows = static_cast<std::size_t>(3 * r.dim(2));
   }
   return eval_recurrent(context, kind(), [&](const RecurrentStep& s) {

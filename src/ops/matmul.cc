@@ -7,6 +7,7 @@
 #include "ops/registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/rows.h"
 
 namespace trivet::ops {
@@ -123,9 +124,9 @@ Result<void> eval_matmul(EvalContext& context) {
   const Shape shape = sides.product(batch);
   const DType dtype = a.dtype();
   if (is_wide_integer(dtype)) return run_integers(context, sides, batch, shape);
-  TRIVET_ASSIGN(const DType compute, compute_type(dtype));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(a, compute));
-  TRIVET_ASSIGN(const Tensor w, cast_elements(b, compute));
+  TRIVET_ASSIGN(const DType compute, float_compute_type(dtype));
+  TRIVET_ASSIGN(const Tensor x, converted(a, compute));
+  TRIVET_ASSIGN(const Tensor w, converted(b, compute));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, compute, shape));
   if (compute == DType::kFloat64) {
     run(sides, batch, x.data<double>().data(), w.data<double>().data(),

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "ops/registry.h"
+#include "ops/support/elements.h"
 #include "ops/support/pool.h"
 
 namespace trivet::ops {
@@ -42,9 +43,9 @@ void to_column_major(std::span<std::int64_t> indices, const Shape& in) {
 
 Result<void> eval_max_pool(EvalContext& context) {
   const DType dtype = context.input(0).dtype();
-  if (dtype != DType::kInt8 && dtype != DType::kUInt8) TRIVET_TRY(compute_type(dtype));
+  if (dtype != DType::kInt8 && dtype != DType::kUInt8) TRIVET_TRY(float_compute_type(dtype));
   TRIVET_ASSIGN(const PoolPlan plan, plan_pool(context));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, plan.output_shape));
   const auto from = x.data<double>();
   const auto best = y.mutable_data<double>();

@@ -5,7 +5,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/broadcast.h"
-#include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/window.h"
 
 namespace trivet::ops {
@@ -61,7 +61,7 @@ Result<Shape> requested_shape(const EvalContext& context, const Shape& natural) 
 Result<void> eval_max_unpool(EvalContext& context) {
   const Tensor& x = context.input(0);
   const Tensor& where = context.input(1);
-  TRIVET_TRY(compute_type(x.dtype()));
+  TRIVET_TRY(float_compute_type(x.dtype()));
   TRIVET_TRY(check_shape(where, x.shape(), "the indices"));
   if (where.dtype() != DType::kInt64) {
     return invalid_argument("indices of type ", dtype_name(where.dtype()), ", expected int64");

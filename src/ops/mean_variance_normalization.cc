@@ -6,6 +6,7 @@
 #include "ops/registry.h"
 #include "ops/support/broadcast.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 
 namespace trivet::ops {
 namespace {
@@ -16,7 +17,7 @@ constexpr double kEpsilon = 1e-9;
 Result<void> eval_mean_variance(EvalContext& context) {
   const Tensor& input = context.input(0);
   const DType dtype = input.dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   std::vector<std::int64_t> axes = {0, 2, 3};
   if (context.attributes().has("axes")) axes = context.attributes().ints("axes");
   Shape reduced = input.shape();
@@ -24,7 +25,7 @@ Result<void> eval_mean_variance(EvalContext& context) {
     TRIVET_ASSIGN(const std::size_t at, normalize_axis(axis, reduced.size()));
     reduced[at] = 1;
   }
-  TRIVET_ASSIGN(const Tensor x, cast_elements(input, DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, input.shape()));
   if (input.size() == 0) return finish_output(context, 0, dtype, y);
   const std::vector<std::int64_t> strides = broadcast_strides(reduced, input.shape());

@@ -5,6 +5,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/heads.h"
 
 namespace trivet::ops {
@@ -44,7 +45,7 @@ Result<std::vector<std::int64_t>> cache_rows(const EvalContext& context, const H
 Result<void> eval_rotary_embedding(EvalContext& context) {
   TRIVET_TRY(check_same_type(context, {1, 2}));
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   const Attributes& attributes = context.attributes();
   TRIVET_ASSIGN(const Heads heads, split_heads(context.input(0).shape(),
                                                attributes.int_or("num_heads", 0), "X"));
@@ -57,9 +58,9 @@ Result<void> eval_rotary_embedding(EvalContext& context) {
   const std::int64_t half = rotated / 2;
   TRIVET_ASSIGN(const std::vector<std::int64_t> rows, cache_rows(context, heads, half));
   TRIVET_TRY(check_shape(context.input(2), context.input(1).shape(), "sin_cache"));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor cosines, cast_elements(context.input(1), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor sines, cast_elements(context.input(2), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor cosines, converted(context.input(1), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor sines, converted(context.input(2), DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, x.shape()));
   std::ranges::copy(x.data<double>(), y.mutable_data<double>().begin());
   const bool interleaved = attributes.int_or("interleaved", 0) != 0;

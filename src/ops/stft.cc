@@ -5,6 +5,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/fourier.h"
 
 namespace trivet::ops {
@@ -87,12 +88,12 @@ Result<Plan> read_plan(const EvalContext& context) {
 Result<void> eval_stft(EvalContext& context) {
   TRIVET_TRY(check_same_type(context, {2}));
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   TRIVET_ASSIGN(const Plan plan, read_plan(context));
-  TRIVET_ASSIGN(const Tensor x, cast_elements(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor x, converted(context.input(0), DType::kFloat64));
   Tensor window;
   if (context.has_input(2)) {
-    TRIVET_ASSIGN(window, cast_elements(context.input(2), DType::kFloat64));
+    TRIVET_ASSIGN(window, converted(context.input(2), DType::kFloat64));
   }
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64,
                                           {plan.batch, plan.frames, plan.bins, 2}));

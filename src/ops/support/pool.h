@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "ops/eval_context.h"
 #include "ops/infer_context.h"
-#include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/window.h"
 
 namespace trivet::ops {

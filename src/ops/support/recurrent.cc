@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "ops/support/elements.h"
+#include "ops/support/float_compute.h"
 #include "ops/support/rows.h"
 
 namespace trivet::ops {
@@ -190,7 +191,7 @@ std::vector<double> transposed(const Tensor& tensor, std::int64_t direction) {
 /// Input i as doubles, or zeros of this shape where it is omitted. A copy, for states to be written.
 Result<Tensor> load(const EvalContext& context, std::size_t i, const Shape& shape) {
   if (context.has_input(i)) {
-    TRIVET_ASSIGN(const Tensor given, cast_elements(context.input(i), DType::kFloat64));
+    TRIVET_ASSIGN(const Tensor given, converted(context.input(i), DType::kFloat64));
     return given.clone();
   }
   TRIVET_ASSIGN(Tensor out, Tensor::allocate(DType::kFloat64, shape));
@@ -284,16 +285,16 @@ Result<void> eval_recurrent(EvalContext& context, const RecurrentKind& kind,
                             const RecurrentCell& cell) {
   TRIVET_TRY(check_same_type(context, {1, 2, 3, 5}));
   const DType dtype = context.input(0).dtype();
-  TRIVET_TRY(compute_type(dtype));
+  TRIVET_TRY(float_compute_type(dtype));
   State state;
   TRIVET_ASSIGN(state.sizes, read_sizes(context, kind));
   const Sizes& s = state.sizes;
   TRIVET_ASSIGN(const std::vector<Activation> activations,
                 read_activations(context.attributes(), kind, s.directions));
   TRIVET_ASSIGN(state.lengths, read_lengths(context, s));
-  TRIVET_ASSIGN(state.x, cast_elements(context.input(0), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor w, cast_elements(context.input(1), DType::kFloat64));
-  TRIVET_ASSIGN(const Tensor r, cast_elements(context.input(2), DType::kFloat64));
+  TRIVET_ASSIGN(state.x, converted(context.input(0), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor w, converted(context.input(1), DType::kFloat64));
+  TRIVET_ASSIGN(const Tensor r, converted(context.input(2), DType::kFloat64));
   TRIVET_ASSIGN(state.bias, load(context, 3, {s.directions, 2 * kind.gates * s.hidden}));
   TRIVET_ASSIGN(state.hidden, load(context, 5, s.state_shape()));
   if (kind.has_cell) {
