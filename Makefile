@@ -4,6 +4,9 @@ JOBS ?= $(shell nproc)
 WERROR ?= OFF
 export JOBS WERROR
 
+# The library alone, in a tree without the program.
+PROGRAM := $(if $(wildcard src/cli/main.cc),trivet,trivet_core)
+
 .DEFAULT_GOAL := help
 .PHONY: help build demo test test-long bench format clean setup-build setup-test setup-demo
 
@@ -13,10 +16,10 @@ help: ## list the targets
 	@echo "Settings: JOBS=N compile jobs ($(JOBS)), WERROR=ON warnings are errors"
 
 build: setup-build ## build the program: build/release/trivet
-	@scripts/build.sh release
+	@scripts/build.sh release $(PROGRAM)
 
 demo: setup-demo ## from a model to a shipped bundle, on a small example
-	@scripts/build.sh release
+	@scripts/build.sh release $(PROGRAM)
 	@scripts/venv.sh
 	@scripts/demo.sh
 

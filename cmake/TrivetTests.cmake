@@ -27,3 +27,12 @@ foreach(shard RANGE ${last})
   set_tests_properties(trivet_tests_${shard} PROPERTIES TIMEOUT 1200 ENVIRONMENT
     "GTEST_TOTAL_SHARDS=${TRIVET_TEST_SHARDS};GTEST_SHARD_INDEX=${shard};GTEST_OUTPUT=xml:${folder}/results.xml;TEST_TMPDIR=${folder}/")
 endforeach()
+
+# tests/programs/NAME.cc is the program trivet_NAME: what a suite drives from outside.
+file(GLOB programs CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/tests/programs/*.cc)
+foreach(source ${programs})
+  get_filename_component(stem ${source} NAME_WE)
+  add_executable(trivet_${stem} ${source})
+  target_link_libraries(trivet_${stem} PRIVATE trivet_core)
+  trivet_target_options(trivet_${stem})
+endforeach()

@@ -166,7 +166,7 @@ Result<void> OutputFile::commit() {
     discard();
     return cannot("write", target_, error);
   }
-  const Result<void> moved = move_into_place();
+  Result<void> moved = move_into_place();
   if (moved) temporary_.clear();
   discard();
   if (moved) sync_folder(folder_of(target_));

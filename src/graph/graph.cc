@@ -104,6 +104,13 @@ void GraphBuilder::set_type(ValueId value, ValueType type) {
   graph_.values_[static_cast<std::size_t>(value)].type = std::move(type);
 }
 
+GraphPtr GraphBuilder::with_captures(const Graph& graph,
+                                     const std::function<ValueId(ValueId)>& outer) {
+  auto copy = std::make_shared<Graph>(graph);
+  for (Capture& capture : copy->captures_) capture.outer = outer(capture.outer);
+  return copy;
+}
+
 namespace {
 
 /// Names some nodes of a cycle: from any node that could not be placed, producers are followed until

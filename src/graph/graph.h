@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
@@ -149,6 +150,10 @@ class GraphBuilder {
   void set_doc(std::string doc) { graph_.doc_ = std::move(doc); }
   void set_type(ValueId value, ValueType type);
   [[nodiscard]] const Graph& peek() const { return graph_; }
+
+  /// A copy of a subgraph whose captures refer to other values of the graph around it.
+  [[nodiscard]] static GraphPtr with_captures(const Graph& graph,
+                                              const std::function<ValueId(ValueId)>& outer);
 
   /// Sorts the nodes topologically where the file did not, and verifies. Fails on a cycle, on a
   /// value that nobody defines and on one that two define, naming the nodes.

@@ -66,11 +66,7 @@ void GraphPatch::replace_uses(ValueId from, ValueId to) {
     const auto in_subgraph = [&](const GraphPtr& graph) {
       if (std::ranges::find(graph->captures_, from, &Capture::outer) == graph->captures_.end()) return graph;
       captured = true;
-      auto copy = std::make_shared<Graph>(*graph);  // the graph before the patch shares the original
-      for (Capture& capture : copy->captures_) {
-        if (capture.outer == from) capture.outer = to;
-      }
-      return copy;
+      return GraphBuilder::with_captures(*graph, [=](ValueId outer) { return outer == from ? to : outer; });
     };
     for (const Attribute& attribute : node.attributes.all()) {
       if (const auto* graph = std::get_if<GraphPtr>(&attribute.value)) {

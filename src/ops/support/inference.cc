@@ -89,10 +89,9 @@ class Walker {
       if (options_.use_declared_types) adopt_declared(value.type, graph_.value(node.outputs[i]).type);
       materialize(value);
     }
-    if (all_known && op->deterministic && op->eval != nullptr && subgraphs(node).empty()) {
-      return fold(node, *op, inputs);
-    }
-    return {};
+    const bool keep = options_.keep_quantized && node.is("DequantizeLinear");
+    const bool foldable = op->deterministic && op->eval != nullptr && subgraphs(node).empty() && !keep;
+    return all_known && foldable ? fold(node, *op, inputs) : Result<void>{};
   }
 
   static void adopt_declared(ValueType& inferred, const ValueType& declared) {

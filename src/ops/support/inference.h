@@ -17,6 +17,8 @@ struct InferOptions {
   bool use_declared_types = false;
   /// Nodes whose inputs are all known are computed, unless an output would take more than this.
   std::size_t max_constant_bytes = std::size_t{16} << 20;
+  /// Leave DequantizeLinear of a constant alone: computing it would turn int8 weights into float.
+  bool keep_quantized = false;
 };
 
 /// What is known of each value, by ValueId.

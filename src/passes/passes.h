@@ -1,0 +1,21 @@
+// The portable passes, one file each. Every one returns how many changes it made; its place in the
+// order is in pipeline.cc.
+#pragma once
+
+#include "base/error.h"
+#include "graph/graph.h"
+
+namespace trivet {
+
+/// Makes constant what inference can compute; Constant nodes become initializers. Weights that are
+/// stored quantised stay so.
+Result<int> fold_constants(Graph& graph);
+
+/// Lets readers of an operator that changes nothing read its input.
+Result<int> remove_no_ops(Graph& graph);
+
+/// Conv then BatchNormalization (inference form, constant parameters) becomes one Conv:
+/// W' = W·γ/√(σ²+ε) per output channel, b' = (b − μ)·γ/√(σ²+ε) + β.
+Result<int> fold_batch_norm(Graph& graph);
+
+}  // namespace trivet

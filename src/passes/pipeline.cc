@@ -1,0 +1,87 @@
+#include "passes/pipeline.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "graph/patch.h"
+#include "passes/passes.h"
+
+namespace trivet {
+namespace {
+
+/// Enough for passes to feed each other; what is left after it would be a cycle of rewrites.
+constexpr int kMaxRounds = 8;
+
+constexpr std::array kPasses = {
+    Pass{"fold-constants", "computes what depends on constants only", fold_constants},
+    Pass{"remove-no-ops", "drops Identity, Dropout in inference and casts to the same type", remove_no_ops},
+    Pass{"fold-batch-norm", "merges BatchNormalization into the convolution before it", fold_batch_norm},
+    Pass{"remove-dead-nodes", "drops what no output depends on", remove_dead_nodes},
+};
+
+Result<int> run_on_subgraphs(Graph& graph, const Pass& pass);
+
+Result<int> run_pass(Graph& graph, const Pass& pass) {
+  TRIVET_ASSIGN(int changes, run_on_subgraphs(graph, pass));
+  TRIVET_ASSIGN(const int own, pass.run(graph));
+  return changes + own;
+}
+
+Result<int> run_on_subgraphs(Graph& graph, const Pass& pass) {
+  GraphPatch patch(graph, std::string(pass.name));
+  int changes = 0;
+  const auto rewritten = [&](const GraphPtr& inner) -> Result<GraphPtr> {
+    auto copy = std::make_shared<Graph>(*inner);
+    TRIVET_ASSIGN(const int n, run_pass(*copy, pass));
+    changes += n;
+    return n > 0 ? copy : inner;
+  };
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (subgraphs(graph.nodes()[i]).empty()) continue;
+    const int before = changes;
+    Node node = graph.nodes()[i];
+    for (const Attribute& attribute : graph.nodes()[i].attributes.all()) {
+      if (const auto* inner = std::get_if<GraphPtr>(&attribute.value)) {
+        TRIVET_ASSIGN(GraphPtr result, rewritten(*inner));
+        node.attributes.set(attribute.name, std::move(result));
+      } else if (const auto* list = std::get_if<std::vector<GraphPtr>>(&attribute.value)) {
+        std::vector<GraphPtr> results;
+        for (const GraphPtr& g : *list) {
+          TRIVET_ASSIGN(GraphPtr result, rewritten(g));
+          results.push_back(std::move(result));
+        }
+        node.attributes.set(attribute.name, std::move(results));
+      }
+    }
+    if (changes != before) patch.replace_node(static_cast<NodeId>(i), std::move(node));
+  }
+  TRIVET_TRY(patch.apply());
+  return changes;
+}
+
+}  // namespace
+
+std::span<const Pass> pipeline() { return kPasses; }
+
+Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& options) {
+  std::vector<PassRecord> records;
+  for (const Pass& pass : kPasses) records.push_back({pass.name, 0, 0.0});
+  for (int round = 0; round < kMaxRounds; ++round) {
+    int changes = 0;
+    for (std::size_t i = 0; i < kPasses.size(); ++i) {
+      if (std::ranges::find(options.skip, kPasses[i].name) != options.skip.end()) continue;
+      const auto start = std::chrono::steady_clock::now();
+      auto done = run_pass(graph, kPasses[i]);
+      if (!done) return tl::unexpected(std::move(done).error().at(cat("pass ", kPasses[i].name)));
+      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+      records[i].changes += *done;
+      records[i].milliseconds += took.count();
+      changes += *done;
+    }
+    if (changes == 0) break;
+  }
+  return records;
+}
+
+}  // namespace trivet

@@ -1,0 +1,39 @@
+// The portable optimiser: every pass leaves plain ONNX, so that its result can be written out and
+// run anywhere.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/graph.h"
+
+namespace trivet {
+
+struct Pass {
+  std::string_view name;
+  std::string_view description;
+  /// Returns how many changes it made. Subgraphs are visited by the driver, not by the pass.
+  Result<int> (*run)(Graph& graph);
+};
+
+/// All passes in the order in which they run: the order is the meaning.
+[[nodiscard]] std::span<const Pass> pipeline();
+
+/// What one pass did.
+struct PassRecord {
+  std::string_view name;
+  int changes = 0;
+  double milliseconds = 0;
+};
+
+struct OptimizeOptions {
+  std::vector<std::string> skip;  ///< names of passes to leave out
+};
+
+/// Runs the pipeline until no pass changes anything (a bounded number of rounds).
+[[nodiscard]] Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& options = {});
+
+}  // namespace trivet

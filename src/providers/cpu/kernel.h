@@ -1,0 +1,107 @@
+// How the cpu provider's fast kernels are chosen and called.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/thread_pool.h"
+#include "graph/graph.h"
+#include "kernels/kernels.h"
+#include "ops/infer_context.h"
+#include "tensor/tensor.h"
+
+namespace trivet::cpu {
+
+using kernels::KernelTable;
+
+/// One call of a kernel. Pointers of omitted inputs and outputs are null; outputs have the shapes
+/// that were inferred when the kernel was chosen.
+struct KernelArgs {
+  std::span<const Tensor* const> inputs;
+  std::span<Tensor* const> outputs;
+  ThreadPool& threads;
+  std::byte* scratch;  ///< aligned to 64 bytes; as many as the kernel asked for
+};
+
+/// A kernel made ready for one node and its shapes.
+struct Kernel {
+  std::string_view name;          ///< for reports: "conv-gemm", "depthwise"
+  std::size_t scratch_bytes = 0;  ///< for all threads together
+  std::function<void(const KernelArgs&)> run;
+};
+
+/// Weights in the order in which kernels read them. Packed once, and shared by all plans.
+class PackedWeights {
+ public:
+  /// What `pack` gives for (weight, layout), from the cache when it was packed before. `layout` names
+  /// everything that the packing depends on.
+  Result<Tensor> get(const Tensor& weight, const std::string& layout,
+                     const std::function<Result<Tensor>()>& pack);
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+
+ private:
+  struct Entry {
+    Tensor source;  ///< keeps the address that the key holds from being used again
+    Tensor packed;
+  };
+  std::map<std::pair<const void*, std::string>, Entry> packed_;
+  std::size_t bytes_ = 0;
+};
+
+/// What a selector sees: the node, and what is known of its inputs (numbers throughout, where their
+/// shape is known at all) and outputs.
+struct SelectContext {
+  const Node& node;
+  std::span<const InferredValue* const> inputs;
+  std::span<const InferredValue* const> outputs;
+  const KernelTable& table;
+  int threads;
+  PackedWeights& weights;
+
+  [[nodiscard]] bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  /// The value of a constant float32 input; null otherwise.
+  [[nodiscard]] const Tensor* float_constant(std::size_t i) const;
+  /// The shape of a float32 input or output; nothing where it is not float32 or not known.
+  [[nodiscard]] std::optional<Shape> float_input(std::size_t i) const;
+  [[nodiscard]] std::optional<Shape> float_output(std::size_t i) const;
+};
+
+/// A fast kernel for the node, or nothing, in which case the operator's plain evaluation runs.
+using Selector = Result<std::optional<Kernel>> (*)(const SelectContext& context);
+
+/// Asks the selector of the node's operator.
+[[nodiscard]] Result<std::optional<Kernel>> select_kernel(const SelectContext& context);
+
+/// Which operators (`domain.name`, the domain left out for ai.onnx) a selector serves.
+struct SelectorEntry {
+  std::string_view op;
+  Selector select;
+};
+/// One list per file of kernels.
+[[nodiscard]] std::span<const SelectorEntry> conv_selectors();
+[[nodiscard]] std::span<const SelectorEntry> matmul_selectors();
+[[nodiscard]] std::span<const SelectorEntry> pool_selectors();
+[[nodiscard]] std::span<const SelectorEntry> elementwise_selectors();
+[[nodiscard]] std::span<const SelectorEntry> row_selectors();
+[[nodiscard]] std::span<const SelectorEntry> layout_selectors();
+
+/// Splits [0, units) into one contiguous range per thread and calls fn(begin, end, worker); on the
+/// calling thread alone where there is less than `least` for each.
+template <class Function>
+void split(ThreadPool& threads, std::int64_t units, std::int64_t least, const Function& fn) {
+  const std::int64_t wanted = std::min<std::int64_t>(threads.thread_count(), units / std::max<std::int64_t>(least, 1));
+  const std::int64_t parts = std::max<std::int64_t>(wanted, 1);
+  if (parts == 1) return fn(std::int64_t{0}, units, 0);
+  threads.parallel_for(parts, [&](std::int64_t part, int worker) {
+    fn(units * part / parts, units * (part + 1) / parts, worker);
+  });
+}
+
+}  // namespace trivet::cpu

@@ -1,0 +1,61 @@
+// A graph made ready for inputs of given shapes: a flat list of steps over one arena.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/graph.h"
+#include "ops/registry.h"
+#include "ops/support/inference.h"
+#include "provider/builtin.h"
+#include "providers/cpu/kernel.h"
+
+namespace trivet::cpu {
+
+/// What all plans of one compiled graph share.
+struct Shared {
+  ThreadPool& threads;
+  const KernelTable& table;
+  PackedWeights weights;
+};
+
+class Program;
+
+class Plan {
+ public:
+  /// `inputs` and `captures` hold at least the concrete types; captures may hold constants too.
+  static Result<std::unique_ptr<Plan>> create(const Graph& graph, std::span<const InferredValue> inputs,
+                                              std::span<const InferredValue> captures, Shared& shared);
+  ~Plan();
+
+  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs);
+
+  [[nodiscard]] std::size_t arena_bytes() const { return arena_.bytes(); }
+  /// For each step the node and the kernel that runs it, as JSON array elements.
+  [[nodiscard]] std::string describe_steps() const;
+
+ private:
+  struct Step;
+  class Host;
+  class Builder;
+
+  Plan(const Graph& graph, Shared& shared);
+  Result<void> run_step(Step& step);
+  Result<void> run_plain(Step& step);
+  Result<void> keep_output(ValueId id, const Tensor& computed);
+  [[nodiscard]] bool in_arena(const Tensor& tensor) const;
+
+  const Graph& graph_;
+  Shared& shared_;
+  std::vector<Tensor> frame_;        ///< by value; steps hold pointers into it
+  std::vector<bool> planned_;        ///< by value: memory is fixed before the step that writes it
+  std::vector<std::size_t> direct_;  ///< positions among the outputs that are written in place
+  std::vector<Step> steps_;
+  Tensor arena_;
+  std::byte* scratch_ = nullptr;
+};
+
+}  // namespace trivet::cpu

@@ -1,0 +1,39 @@
+// A compiled graph: its plans, one for each combination of input shapes that was met lately.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "providers/cpu/plan.h"
+
+namespace trivet::cpu {
+
+class Program {
+ public:
+  /// `known_captures` may hold constants for captured values, in the order of the graph's captures;
+  /// types are taken from what run() is given.
+  Program(const Graph& graph, std::vector<Tensor> known_captures, Shared& shared);
+
+  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs);
+
+  [[nodiscard]] const Graph& graph() const { return graph_; }
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  struct Entry {
+    std::vector<Shape> shapes;  ///< of inputs, then captures
+    std::unique_ptr<Plan> plan;
+  };
+
+  Result<Plan*> plan_for(std::span<const Tensor> inputs, std::span<const Tensor> captures);
+
+  const Graph& graph_;
+  std::vector<Tensor> known_captures_;
+  Shared& shared_;
+  std::list<Entry> plans_;  ///< the latest used first
+};
+
+}  // namespace trivet::cpu

@@ -1,0 +1,5 @@
+#!/bin/sh
+# The Python side's own tests.
+set -eu
+cd "$(dirname "$0")/../.."
+.venv/bin/python tests/tools_test.py -q
