@@ -11,20 +11,18 @@ using Axes = std::vector<std::int64_t>;
 
 template <class T>
 void expect_transposed(const Shape& shape, const Axes& perm) {
-  auto data = Tensor::allocate(kDTypeOf<T>, shape);
-  ASSERT_TRUE(data);
-  for (std::size_t i = 0; i < data->mutable_data<T>().size(); ++i)
-    data->mutable_data<T>()[i] = static_cast<T>(i % 120);
+  std::vector<T> values(static_cast<std::size_t>(element_count(shape)));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i % 120);
+  const Tensor data = Tensor::from_values<T>(shape, values);
   OpTest test("Transpose");
   test.attribute("perm", perm);
-  const Tensor out = test.run({*data});
+  const Tensor out = test.run({data});
   const auto strides = strides_of(shape);
   std::vector<std::int64_t> moved;
   for (const std::int64_t axis : perm) moved.push_back(strides[static_cast<std::size_t>(axis)]);
   StridedWalk walk(out.shape(), {moved});
   for (std::int64_t i = 0; i < out.size(); ++i, walk.next()) {
-    ASSERT_EQ(out.data<T>()[static_cast<std::size_t>(i)],
-              data->data<T>()[static_cast<std::size_t>(walk.offset(0))])
+    ASSERT_EQ(element_as_int64(out, i), element_as_int64(data, walk.offset(0)))
         << shape_to_string(shape) << " at " << i;
   }
 }
