@@ -9,7 +9,8 @@
 namespace trivet {
 namespace {
 
-constexpr const char* kMeminfo = "MemTotal:       2000 kB\nMemFree:         100 kB\nMemAvailable:   1000 kB\n";
+constexpr const char* kMeminfo =
+    "MemTotal:       2000 kB\nMemFree:         100 kB\nMemAvailable:   1000 kB\n";
 
 TEST(MemoryInfo, WithoutFilesNothingIsKnown) {
   const TempDirForTest dir;

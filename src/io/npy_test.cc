@@ -13,7 +13,9 @@
 namespace trivet {
 namespace {
 
-std::string corpus(const char* name) { return cat(TRIVET_SOURCE_DIR, "/tests/corpus/npy_fuzz/", name); }
+std::string corpus(const char* name) {
+  return cat(TRIVET_SOURCE_DIR, "/tests/corpus/npy_fuzz/", name);
+}
 
 Result<Tensor> parse(std::string_view text) { return parse_npy(std::as_bytes(std::span(text))); }
 
@@ -85,9 +87,12 @@ TEST(Npy, WhatIsWrittenReadsBack) {
   const TempDirForTest dir;
   const std::string path = dir.file("a.npy");
   const Tensor tensors[] = {
-      Tensor::from_values<float>({2, 2}, {1, -2, 3, 4}), Tensor::from_vector<std::uint64_t>({1, 1ULL << 63}),
-      Tensor::scalar<bool>(true),                        Tensor::from_values<std::string>({1, 2}, {"ž😀", ""}),
-      Tensor::from_vector<Float16>({Float16(0.5F)}),     Tensor::from_values<std::int8_t>({0, 4}, {}),
+      Tensor::from_values<float>({2, 2}, {1, -2, 3, 4}),
+      Tensor::from_vector<std::uint64_t>({1, 1ULL << 63}),
+      Tensor::scalar<bool>(true),
+      Tensor::from_values<std::string>({1, 2}, {"ž😀", ""}),
+      Tensor::from_vector<Float16>({Float16(0.5F)}),
+      Tensor::from_values<std::int8_t>({0, 4}, {}),
   };
   for (const Tensor& tensor : tensors) {
     ASSERT_TRUE(write_npy(path, tensor, true));
@@ -132,7 +137,8 @@ TEST(Npy, AnExistingFileStays) {
 }
 
 TEST(Npy, ABoolIsZeroOrOne) {
-  const auto tensor = parse(file_with("{'descr':'|b1','fortran_order':False,'shape':(2,)}", std::string("\x07\x00", 2)));
+  const auto tensor = parse(
+      file_with("{'descr':'|b1','fortran_order':False,'shape':(2,)}", std::string("\x07\x00", 2)));
   ASSERT_TRUE(tensor) << tensor.error().message;
   EXPECT_EQ(static_cast<const unsigned char*>(tensor->raw())[0], 1);
 }

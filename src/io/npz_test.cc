@@ -12,9 +12,13 @@
 namespace trivet {
 namespace {
 
-std::string corpus(const char* name) { return cat(TRIVET_SOURCE_DIR, "/tests/corpus/npz_fuzz/", name); }
+std::string corpus(const char* name) {
+  return cat(TRIVET_SOURCE_DIR, "/tests/corpus/npz_fuzz/", name);
+}
 
-Result<std::vector<NamedArray>> parse(std::string_view text) { return parse_npz(std::as_bytes(std::span(text))); }
+Result<std::vector<NamedArray>> parse(std::string_view text) {
+  return parse_npz(std::as_bytes(std::span(text)));
+}
 
 TEST(Npz, StoredAndDeflatedMembersOfNumpy) {
   for (const char* name : {"stored.npz", "deflated.npz"}) {
@@ -102,7 +106,8 @@ TEST(Npz, OverlappingMembersAreRefused) {
   std::string many;
   for (int i = 0; i < 100; ++i) many += entries;
   std::string record = text->substr(end);
-  for (std::size_t i = 0; i < 4; ++i) record[12 + i] = static_cast<char>(many.size() >> (8 * i) & 0xff);
+  for (std::size_t i = 0; i < 4; ++i)
+    record[12 + i] = static_cast<char>(many.size() >> (8 * i) & 0xff);
   const auto arrays = parse(bomb + many + record);
   ASSERT_FALSE(arrays);
   EXPECT_NE(arrays.error().message.find("overlap"), std::string::npos) << arrays.error().message;
@@ -111,7 +116,8 @@ TEST(Npz, OverlappingMembersAreRefused) {
 TEST(Npz, ChecksumOfKnownText) {
   const std::string_view text = "123456789";
   EXPECT_EQ(crc32(std::as_bytes(std::span(text))), 0xCBF43926U);  // the check value of CRC-32
-  EXPECT_EQ(crc32(std::as_bytes(std::span(text.substr(4))), crc32(std::as_bytes(std::span(text.substr(0, 4))))),
+  EXPECT_EQ(crc32(std::as_bytes(std::span(text.substr(4))),
+                  crc32(std::as_bytes(std::span(text.substr(0, 4))))),
             0xCBF43926U);
 }
 
