@@ -1,6 +1,7 @@
 // How the cpu provider's fast kernels are chosen and called.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -17,6 +18,8 @@
 #include "tensor/tensor.h"
 
 namespace trivet::cpu {
+
+using kernels::KernelTable;
 
 /// One call of a kernel. Pointers of omitted inputs and outputs are null; outputs have the shapes
 /// that were inferred when the kernel was chosen.
@@ -71,6 +74,34 @@ struct SelectContext {
 };
 
 /// A fast kernel for the node, or nothing, in which case the operator's plain evaluation runs.
+using Selector = Result<std::optional<Kernel>> (*)(const SelectContext& context);
+
+/// Asks the selector of the node's operator.
 [[nodiscard]] Result<std::optional<Kernel>> select_kernel(const SelectContext& context);
+
+/// Which operators (`domain.name`, the domain left out for ai.onnx) a selector serves.
+struct SelectorEntry {
+  std::string_view op;
+  Selector select;
+};
+/// One list per file of kernels.
+[[nodiscard]] std::span<const SelectorEntry> conv_selectors();
+[[nodiscard]] std::span<const SelectorEntry> matmul_selectors();
+[[nodiscard]] std::span<const SelectorEntry> pool_selectors();
+[[nodiscard]] std::span<const SelectorEntry> elementwise_selectors();
+[[nodiscard]] std::span<const SelectorEntry> row_selectors();
+[[nodiscard]] std::span<const SelectorEntry> layout_selectors();
+
+/// Splits [0, units) into one contiguous range per thread and calls fn(begin, end, worker); on the
+/// calling thread alone where there is less than `least` for each.
+template <class Function>
+void split(ThreadPool& threads, std::int64_t units, std::int64_t least, const Function& fn) {
+  const std::int64_t wanted = std::min<std::int64_t>(threads.thread_count(), units / std::max<std::int64_t>(least, 1));
+  const std::int64_t parts = std::max<std::int64_t>(wanted, 1);
+  if (parts == 1) return fn(std::int64_t{0}, units, 0);
+  threads.parallel_for(parts, [&](std::int64_t part, int worker) {
+    fn(units * part / parts, units * (part + 1) / parts, worker);
+  });
+}
 
 }  // namespace trivet::cpu

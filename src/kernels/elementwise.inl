@@ -1,0 +1,117 @@
+// Element by element: functions of one operand and of two.
+#pragma once
+
+#include "kernels/kernels.h"
+#include "kernels/vector_math.inl"
+
+namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
+namespace {
+
+TRIVET_INLINE F clip_unit(F v) { return clamp(v, F{}, splat(1.0F)); }
+
+TRIVET_INLINE F gelu(F x) { return 0.5F * x * (1.0F + erf(x * 0.70710678118654752F)); }
+
+TRIVET_INLINE F gelu_tanh(F x) {
+  const F inner = 0.79788456080286536F * fma(x * x * x, splat(0.044715F), x);
+  return 0.5F * x * (1.0F + tanh(inner));
+}
+
+void unary(const Activation& f, const float* x, float* y, Index count) {
+  const F alpha = splat(f.alpha);
+  const F beta = splat(f.beta);
+  switch (f.function) {
+    case Unary::kIdentity:
+      if (x != y && count > 0) std::memcpy(y, x, static_cast<std::size_t>(count) * sizeof(float));
+      return;
+    case Unary::kRelu:
+      return map(x, y, count, [](F v) { return max_or_second(F{}, v); });
+    case Unary::kClip:
+      return map(x, y, count, [=](F v) { return clamp(v, alpha, beta); });
+    case Unary::kLeakyRelu:
+      return map(x, y, count, [=](F v) { return select(v < 0.0F, alpha * v, v); });
+    case Unary::kHardSigmoid:
+      return map(x, y, count, [=](F v) { return clip_unit(fma(alpha, v, beta)); });
+    case Unary::kHardSwish:
+      return map(x, y, count,
+                 [](F v) { return v * clip_unit(fma(v, splat(1.0F / 6), splat(0.5F))); });
+    case Unary::kSigmoid:
+      return map(x, y, count, [](F v) { return sigmoid(v); });
+    case Unary::kTanh:
+      return map(x, y, count, [](F v) { return tanh(v); });
+    case Unary::kSilu:
+      return map(x, y, count, [](F v) { return v * sigmoid(v); });
+    case Unary::kGelu:
+      return map(x, y, count, [](F v) { return gelu(v); });
+    case Unary::kGeluTanh:
+      return map(x, y, count, [](F v) { return gelu_tanh(v); });
+    case Unary::kExp:
+      return map(x, y, count, [](F v) { return exp(v); });
+    case Unary::kErf:
+      return map(x, y, count, [](F v) { return erf(v); });
+    case Unary::kSqrt:
+      return map(x, y, count, [](F v) { return sqrt(v); });
+    case Unary::kNeg:
+      return map(x, y, count, [](F v) { return -v; });
+    case Unary::kAbs:
+      return map(x, y, count, [](F v) { return abs(v); });
+    case Unary::kReciprocal:
+      return map(x, y, count, [](F v) { return 1.0F / v; });
+  }
+}
+
+template <class Op>
+TRIVET_INLINE void map_two(Scalar scalar, const float* a, const float* b, float* y, Index count,
+                           Op op) {
+  if (count <= 0) return;
+  if (scalar == Scalar::kLeft) {
+    const F left = splat(*a);
+    return map(b, y, count, [=](F v) { return op(left, v); });
+  }
+  if (scalar == Scalar::kRight) {
+    const F right = splat(*b);
+    return map(a, y, count, [=](F v) { return op(v, right); });
+  }
+  Index i = 0;
+  for (; i + kLanes <= count; i += kLanes) store(y + i, op(load(a + i), load(b + i)));
+  const Index rest = count - i;
+  if (rest > 0) store_part(y + i, op(load_part(a + i, rest), load_part(b + i, rest)), rest);
+}
+
+void binary(Binary op, Scalar scalar, const float* a, const float* b, float* y, Index count) {
+  switch (op) {
+    case Binary::kAdd:
+      return map_two(scalar, a, b, y, count, [](F l, F r) { return l + r; });
+    case Binary::kSub:
+      return map_two(scalar, a, b, y, count, [](F l, F r) { return l - r; });
+    case Binary::kMul:
+      return map_two(scalar, a, b, y, count, [](F l, F r) { return l * r; });
+    case Binary::kDiv:
+      return map_two(scalar, a, b, y, count, [](F l, F r) { return l / r; });
+    case Binary::kMax:
+      return map_two(scalar, a, b, y, count, [](F l, F r) { return max_nan(l, r); });
+    case Binary::kMin:
+      return map_two(scalar, a, b, y, count, [](F l, F r) { return min_nan(l, r); });
+  }
+}
+
+/// The bounds of an activation that is a cut, for kernels that apply it in registers; otherwise
+/// bounds that cut nothing.
+struct Bounds {
+  float low = -__builtin_inff();
+  float high = __builtin_inff();
+};
+
+TRIVET_INLINE Bounds bounds_of(const Activation& f) {
+  Bounds bounds;
+  if (f.function == Unary::kRelu) bounds.low = 0;
+  if (f.function == Unary::kClip) bounds = {f.alpha, f.beta};
+  return bounds;
+}
+
+/// True when `bounds_of` does not cover the activation, so that `unary` must follow.
+TRIVET_INLINE bool needs_unary(const Activation& f) {
+  return f.function != Unary::kIdentity && f.function != Unary::kRelu && f.function != Unary::kClip;
+}
+
+}  // namespace
+}  // namespace trivet::kernels::TRIVET_ISA_NAMESPACE

@@ -1,0 +1,329 @@
+// The matrix product: a register tile of rows × vectors, and the loops around it.
+//
+// An output element is one chain of fused multiply-adds per block of depth, and the blocks depend
+// on k alone. All tiles keep this order, so how rows and columns are split changes no bit.
+#pragma once
+
+#include "kernels/elementwise.inl"
+#include "kernels/transpose.inl"
+
+namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
+namespace {
+
+// The tile fills the registers: rows · vectors sums, one row of B, and a broadcast where the
+// instruction set has none in its multiply-add. 14·2 of 32, 6·2 of 16, 6·4 of 32.
+#if defined(TRIVET_SIMD_AVX512)
+constexpr int kTileM = 14;
+constexpr int kPanelVectors = 2;
+#elif defined(TRIVET_SIMD_AVX2)
+constexpr int kTileM = 6;
+constexpr int kPanelVectors = 2;
+#elif defined(TRIVET_SIMD_NEON)
+constexpr int kTileM = 6;
+constexpr int kPanelVectors = 4;
+#else
+constexpr int kTileM = 4;
+constexpr int kPanelVectors = 2;
+#endif
+constexpr int kPanelN = kPanelVectors * kLanes;
+/// Depth of a block: a panel's block (32 KiB with AVX-512) stays in the first-level cache.
+constexpr Index kTileK = 256;
+/// Rows of A that pass over the same panels: their block of depth stays in the second level.
+constexpr Index kBlockM = 16 * kTileM;
+/// Panels that a single row multiplies at once, to have enough independent sums in flight.
+constexpr int kRowPanels = 8 / kPanelVectors;
+
+/// Splits a size into parts of at most `limit` that differ by at most one.
+struct Parts {
+  Index count;
+  Index size;
+  Index larger;  ///< so many parts, the first ones, have one element more
+
+  Parts(Index total, Index limit)
+      : count(ceil_div(total, limit)),
+        size(count > 0 ? total / count : 0),
+        larger(total - size * count) {}
+  [[nodiscard]] Index begin(Index part) const { return part * size + min_of(part, larger); }
+};
+
+/// Blocks of depth; one empty block when k is 0, so that the epilogue still runs.
+TRIVET_INLINE Index depth_blocks(Index k) { return max_of(1, ceil_div(k, kTileK)); }
+TRIVET_INLINE Index depth_begin(Index k, Index block) {
+  const Index size = ceil_div(k, depth_blocks(k));
+  return min_of(k, block * size);
+}
+
+/// Where the sums of a tile go: min(max(alpha·sum + biases + addend, low), high).
+struct TileOutput {
+  float* c;
+  Index c_stride;
+  Index columns;        ///< of the panel, at most kPanelN
+  const float* addend;  ///< the residual, or the sums of earlier blocks; or null
+  Index addend_stride;
+  const float* row_bias;     ///< at the first row; or null
+  const float* column_bias;  ///< at the first column; or null
+  float alpha;
+  Bounds bounds;
+};
+
+template <int kRows, int kVectors, bool kWhole>
+TRIVET_INLINE void store_tile(const F (&sum)[kRows][kVectors], const TileOutput& out) {
+  const Index last = out.columns - (kVectors - 1) * kLanes;  // columns of the last vector
+  const auto load_at = [last](const float* p, int j) __attribute__((always_inline)) {
+    return kWhole || j < kVectors - 1 ? load(p + j * kLanes) : load_part(p + j * kLanes, last);
+  };
+  F column[kVectors];
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectors; ++j) {
+    column[j] = out.column_bias != nullptr ? load_at(out.column_bias, j) : F{};
+  }
+  const F alpha = splat(out.alpha);
+  const F low = splat(out.bounds.low);
+  const F high = splat(out.bounds.high);
+  const float* addend = out.addend;
+  float* c = out.c;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    const float row = out.row_bias != nullptr ? out.row_bias[i] : 0.0F;
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      F base = column[j] + row;
+      if (addend != nullptr) base += load_at(addend, j);
+      const F value = clamp(fma(alpha, sum[i][j], base), low, high);
+      if (kWhole || j < kVectors - 1) {
+        store(c + j * kLanes, value);
+      } else {
+        store_part(c + j * kLanes, value, last);
+      }
+    }
+    if (addend != nullptr) addend += out.addend_stride;
+    c += out.c_stride;
+  }
+}
+
+template <int kRows, int kVectors>
+TRIVET_INLINE void finish_tile(const F (&sum)[kRows][kVectors], const TileOutput& out) {
+  if (out.columns == kVectors * kLanes) {
+    store_tile<kRows, kVectors, true>(sum, out);
+  } else {
+    store_tile<kRows, kVectors, false>(sum, out);
+  }
+}
+
+/// kRows rows of A times the first kVectors vectors of a panel. A is either row-major with
+/// a_stride, or packed as [k][kRows].
+template <int kRows, int kVectors, bool kPackedA>
+void tile(const float* a, Index a_stride, const float* b, Index k, const TileOutput& out) {
+  F sum[kRows][kVectors] = {};
+#pragma GCC unroll 1
+  for (Index l = 0; l < k; ++l) {
+    F column[kVectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) column[j] = load(b + j * kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      const F row = splat(kPackedA ? a[i] : a[i * a_stride]);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) sum[i][j] = fma(row, column[j], sum[i][j]);
+    }
+    a += kPackedA ? kRows : 1;
+    b += kPanelN;
+  }
+  finish_tile<kRows, kVectors>(sum, out);
+}
+
+using TileFunction = void (*)(const float* a, Index a_stride, const float* b, Index k,
+                              const TileOutput& out);
+
+/// The tiles by height - 1 and width in vectors - 1.
+struct TileFunctions {
+  TileFunction at[kTileM][kPanelVectors];
+};
+
+template <bool kPackedA, int kRows = kTileM, int kVectors = kPanelVectors>
+constexpr void fill_tiles(TileFunctions& tiles) {
+  tiles.at[kRows - 1][kVectors - 1] = &tile<kRows, kVectors, kPackedA>;
+  if constexpr (kVectors > 1) {
+    fill_tiles<kPackedA, kRows, kVectors - 1>(tiles);
+  } else if constexpr (kRows > 1) {
+    fill_tiles<kPackedA, kRows - 1, kPanelVectors>(tiles);
+  }
+}
+
+template <bool kPackedA>
+constexpr TileFunctions make_tiles() {
+  TileFunctions tiles{};
+  fill_tiles<kPackedA>(tiles);
+  return tiles;
+}
+
+constexpr TileFunctions kTilesOfRows = make_tiles<false>();
+constexpr TileFunctions kTilesOfPackedRows = make_tiles<true>();
+
+/// The whole output matrix and what is added to it, from which tiles are cut.
+struct Destination {
+  float* c;
+  Index c_stride;
+  Index columns;
+  const Epilogue* epilogue;
+  bool activate_after;  ///< the activation is not a cut and follows in memory
+
+  Destination(float* output, Index stride, Index n, const Epilogue& e)
+      : c(output),
+        c_stride(stride),
+        columns(n),
+        epilogue(&e),
+        activate_after(needs_unary(e.activation)) {}
+
+  /// The tile at this row and panel, for the first and the last block of depth or one between.
+  [[nodiscard]] TRIVET_INLINE TileOutput tile(Index row, Index panel, bool first, bool last) const {
+    const Epilogue& e = *epilogue;
+    const Index column = panel * kPanelN;
+    TileOutput out{};
+    out.c = c + row * c_stride + column;
+    out.c_stride = c_stride;
+    out.columns = min_of(kPanelN, columns - column);
+    out.alpha = e.alpha;
+    if (!first) {
+      out.addend = out.c;
+      out.addend_stride = c_stride;
+    } else {
+      if (e.residual != nullptr) out.addend = e.residual + row * e.residual_stride + column;
+      out.addend_stride = e.residual_stride;
+      if (e.row_bias != nullptr) out.row_bias = e.row_bias + row;
+      if (e.column_bias != nullptr) out.column_bias = e.column_bias + column;
+    }
+    if (last) out.bounds = bounds_of(e.activation);
+    return out;
+  }
+
+  TRIVET_INLINE void activate(const TileOutput& out, Index rows) const {
+    if (!activate_after) return;
+    for (Index i = 0; i < rows; ++i) {
+      float* row = out.c + i * c_stride;
+      unary(epilogue->activation, row, row, out.columns);
+    }
+  }
+};
+
+/// One tile of one block of depth.
+TRIVET_INLINE void run_tile(const TileFunctions& tiles, const Destination& to, Index row,
+                            Index rows, Index panel, bool first, bool last, const float* a,
+                            Index a_stride, const float* b, Index k) {
+  const TileOutput out = to.tile(row, panel, first, last);
+  const Index vectors = ceil_div(out.columns, kLanes);
+  tiles.at[rows - 1][vectors - 1](a, a_stride, b, k, out);
+  if (last) to.activate(out, rows);
+}
+
+void gemm_block(const GemmArgs& args, const Destination& to, Index row_begin, Index row_end,
+                Index panel_begin, Index panel_end) {
+  const Parts tiles(row_end - row_begin, kTileM);
+  const Index blocks = depth_blocks(args.k);
+  for (Index block = 0; block < blocks; ++block) {
+    const Index k = depth_begin(args.k, block);
+    const Index depth = depth_begin(args.k, block + 1) - k;
+    for (Index panel = panel_begin; panel < panel_end; ++panel) {
+      const float* b = args.b + (panel * args.k + k) * kPanelN;
+      for (Index t = 0; t < tiles.count; ++t) {
+        const Index row = row_begin + tiles.begin(t);
+        const Index rows = tiles.begin(t + 1) - tiles.begin(t);
+        run_tile(kTilesOfRows, to, row, rows, panel, block == 0, block == blocks - 1,
+                 args.a + row * args.a_stride + k, args.a_stride, b, depth);
+      }
+    }
+  }
+}
+
+/// One row times kPanels panels that lie panel_stride apart.
+template <int kPanels>
+TRIVET_INLINE void multiply_row(const float* a, const float* b, Index panel_stride, Index k,
+                                F (&sum)[kPanels][1][kPanelVectors]) {
+#pragma GCC unroll 1
+  for (Index l = 0; l < k; ++l) {
+    const F value = splat(a[l]);
+#pragma GCC unroll 8
+    for (int p = 0; p < kPanels; ++p) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kPanelVectors; ++j) {
+        const F column = load(b + p * panel_stride + j * kLanes);
+        sum[p][0][j] = fma(value, column, sum[p][0][j]);
+      }
+    }
+    b += kPanelN;
+  }
+}
+
+template <int kPanels>
+void gemv_panels(const GemmArgs& args, const Destination& to, Index row, Index panel) {
+  const float* a = args.a + row * args.a_stride;
+  const float* b = args.b + panel * args.k * kPanelN;
+  const Index blocks = depth_blocks(args.k);
+  for (Index block = 0; block < blocks; ++block) {
+    const Index k = depth_begin(args.k, block);
+    const Index depth = depth_begin(args.k, block + 1) - k;
+    F sum[kPanels][1][kPanelVectors] = {};
+    multiply_row<kPanels>(a + k, b + k * kPanelN, args.k * kPanelN, depth, sum);
+    const bool last = block == blocks - 1;
+    for (int p = 0; p < kPanels; ++p) {
+      const TileOutput out = to.tile(row, panel + p, block == 0, last);
+      finish_tile<1, kPanelVectors>(sum[p], out);
+      if (last) to.activate(out, 1);
+    }
+  }
+}
+
+void gemv(const GemmArgs& args, const Destination& to, Index row, Index panel_begin,
+          Index panel_end) {
+  // A panel that the last vector does not reach needs the narrower tiles.
+  const Index whole_end =
+      args.n - (panel_end - 1) * kPanelN > (kPanelVectors - 1) * kLanes ? panel_end : panel_end - 1;
+  Index panel = panel_begin;
+  for (; panel + kRowPanels <= whole_end; panel += kRowPanels) {
+    gemv_panels<kRowPanels>(args, to, row, panel);
+  }
+  if (panel < panel_end) gemm_block(args, to, row, row + 1, panel, panel_end);
+}
+
+void gemm(const GemmArgs& args, Index row_begin, Index row_end, Index panel_begin,
+          Index panel_end) {
+  if (row_begin >= row_end || panel_begin >= panel_end) return;
+  const Destination to(args.c, args.c_stride, args.n, args.epilogue);
+  if (row_end - row_begin == 1) return gemv(args, to, row_begin, panel_begin, panel_end);
+  for (Index row = row_begin; row < row_end; row += kBlockM) {
+    gemm_block(args, to, row, min_of(row_end, row + kBlockM), panel_begin, panel_end);
+  }
+}
+
+void pack_b(const float* b, Index b_stride, Index k, Index n, Index panel_begin, Index panel_end,
+            float* packed) {
+  for (Index panel = panel_begin; panel < panel_end; ++panel) {
+    const Index column = panel * kPanelN;
+    const Index columns = min_of(kPanelN, n - column);
+    float* to = packed + panel * k * kPanelN;
+    for (Index l = 0; l < k; ++l, to += kPanelN) {
+      const float* from = b + l * b_stride + column;
+      for (int j = 0; j < kPanelVectors; ++j) {
+        const Index rest = min_of(kLanes, max_of(0, columns - j * kLanes));
+        store(to + j * kLanes,
+              rest == kLanes ? load(from + j * kLanes) : load_part(from + j * kLanes, rest));
+      }
+    }
+  }
+}
+
+void pack_b_transposed(const float* b, Index b_stride, Index k, Index n, Index panel_begin,
+                       Index panel_end, float* packed) {
+  for (Index panel = panel_begin; panel < panel_end; ++panel) {
+    const Index column = panel * kPanelN;
+    const Index columns = min_of(kPanelN, n - column);
+    float* to = packed + panel * k * kPanelN;
+    transpose(b + column * b_stride, b_stride, to, kPanelN, columns, k);
+    for (Index l = 0; columns < kPanelN && l < k; ++l) {
+      for (Index j = columns; j < kPanelN; ++j) to[l * kPanelN + j] = 0;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trivet::kernels::TRIVET_ISA_NAMESPACE

@@ -1,0 +1,245 @@
+// The compute kernels: float32, raw pointers and sizes, one table of functions per instruction set.
+//
+// Rules that hold for every function of the table:
+//  - It computes a part of the whole that the caller chooses, so that threads can share one
+//    operation; it starts no thread and allocates nothing. Scratch memory comes from the caller.
+//  - An output element's value does not depend on how the whole was split.
+//  - Nothing outside the logical arrays is read or written; pointers need float alignment only.
+//  - Sizes are valid: not negative, and their products fit in 63 bits. Nothing is checked here.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/cpu_info.h"
+
+namespace trivet::kernels {
+
+/// y = f(x), element by element; alpha and beta are parameters of some.
+enum class Unary : std::uint8_t {
+  kIdentity,
+  kRelu,
+  kClip,         ///< min(max(x, alpha), beta)
+  kLeakyRelu,    ///< x < 0 ? alpha·x : x
+  kHardSigmoid,  ///< min(max(alpha·x + beta, 0), 1)
+  kHardSwish,    ///< x · min(max(x/6 + 1/2, 0), 1)
+  kSigmoid,
+  kTanh,
+  kSilu,      ///< x · sigmoid(x)
+  kGelu,      ///< x/2 · (1 + erf(x/√2))
+  kGeluTanh,  ///< x/2 · (1 + tanh(√(2/π) · (x + 0.044715·x³)))
+  kExp,
+  kErf,
+  kSqrt,
+  kNeg,
+  kAbs,
+  kReciprocal,
+};
+inline constexpr int kUnaryCount = 17;
+
+/// A function and its parameters: an operation of its own, or the end of a fused one.
+struct Activation {
+  Unary function = Unary::kIdentity;
+  float alpha = 0;
+  float beta = 0;
+};
+
+/// Max and Min return NaN when one side is NaN.
+enum class Binary : std::uint8_t { kAdd, kSub, kMul, kDiv, kMax, kMin };
+inline constexpr int kBinaryCount = 6;
+
+/// Which operand of a Binary is one number for the whole range, read through its pointer.
+enum class Scalar : std::uint8_t { kNone, kLeft, kRight };
+
+/// Max and Min return NaN when an element is NaN. Of no elements: 0, NaN, -inf, +inf.
+enum class Reduce : std::uint8_t { kSum, kMean, kMax, kMin };
+inline constexpr int kReduceCount = 4;
+
+/// What happens to the elements of a product before they are stored:
+/// activation(alpha·product + row_bias[i] + column_bias[j] + residual[i][j]).
+struct Epilogue {
+  float alpha = 1;
+  const float* row_bias = nullptr;     ///< one per row, or null
+  const float* column_bias = nullptr;  ///< one per column, or null
+  const float* residual = nullptr;   ///< as large as the output, or null; may be the output itself
+  std::int64_t residual_stride = 0;  ///< elements from one row of residual to the next
+  Activation activation;
+};
+
+/// C[m][n] = epilogue(A[m][k] · B[k][n]); A and C row-major, B packed by pack_b or
+/// pack_b_transposed.
+struct GemmArgs {
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  const float* a = nullptr;
+  std::int64_t a_stride = 0;  ///< elements from one row to the next, at least k
+  const float* b = nullptr;
+  float* c = nullptr;
+  std::int64_t c_stride = 0;
+  Epilogue epilogue;
+};
+
+/// The geometry of a sliding window over one plane. Padding at the bottom and right follows from
+/// the output's size: what a window reaches beyond the input counts as padding.
+struct Window {
+  std::int64_t in_height = 0, in_width = 0;
+  std::int64_t out_height = 0, out_width = 0;
+  std::int64_t kernel_height = 1, kernel_width = 1;
+  std::int64_t stride_height = 1, stride_width = 1;
+  std::int64_t dilation_height = 1, dilation_width = 1;
+  std::int64_t pad_top = 0, pad_left = 0;
+};
+
+/// One group of one image. output[out_channels][out_height·out_width] =
+/// epilogue(weights · input[in_channels][in_height][in_width]); the epilogue's rows are channels,
+/// its columns are output positions.
+struct ConvArgs {
+  std::int64_t in_channels = 0;   ///< of this group
+  std::int64_t out_channels = 0;  ///< of this group
+  Window window;
+  const float* input = nullptr;
+  const float* weights = nullptr;  ///< from pack_conv_weights
+  float* output = nullptr;
+  Epilogue epilogue;
+};
+
+/// One filter per output channel: output plane p = batch·channels + c reads input plane
+/// p / multiplier with filter c. `channels` counts output channels.
+struct DepthwiseArgs {
+  std::int64_t channels = 0;
+  std::int64_t multiplier = 1;
+  Window window;
+  const float* input = nullptr;
+  const float* weights = nullptr;  ///< [channels][kernel_height][kernel_width]
+  const float* bias = nullptr;     ///< [channels], or null
+  float* output = nullptr;
+  Activation activation;
+};
+
+enum class Pool : std::uint8_t { kMax, kAverage };
+
+/// Each plane on its own. Max ignores padding; average divides by the window's elements that lie in
+/// the input or, with count_include_pad, in the input and its declared padding. A window without
+/// any such element gives -inf and NaN.
+struct PoolArgs {
+  Pool kind = Pool::kMax;
+  bool count_include_pad = false;
+  std::int64_t pad_bottom = 0, pad_right = 0;  ///< for count_include_pad only
+  Window window;
+  const float* input = nullptr;
+  float* output = nullptr;
+};
+
+/// y = (x - mean) / sqrt(variance + epsilon) · scale + bias along each row of `columns`.
+struct LayerNormArgs {
+  std::int64_t columns = 0;
+  float epsilon = 1e-5F;
+  const float* x = nullptr;
+  const float* scale = nullptr;  ///< [columns], or null for 1
+  const float* bias = nullptr;   ///< [columns], or null for 0
+  float* y = nullptr;            ///< may be x
+  float* mean = nullptr;         ///< one per row, or null when not wanted
+  float* inverse_std = nullptr;  ///< one per row, or null when not wanted
+};
+
+/// x[outer][reduce][inner] to y[outer][inner].
+struct ReduceArgs {
+  Reduce kind = Reduce::kSum;
+  std::int64_t reduce = 0;
+  std::int64_t inner = 1;
+  const float* x = nullptr;
+  float* y = nullptr;
+};
+
+/// Ranges are half-open: [begin, end).
+struct KernelTable {
+  Isa isa;
+  int lanes;    ///< floats in a vector
+  int tile_m;   ///< rows of the largest register tile: the unit of a conv's channel tiles
+  int panel_n;  ///< columns of a packed panel: the unit of splits over columns or positions
+  int tile_k;   ///< depth after which partial sums go to memory
+
+  // ---- matrix product
+  // ----------------------------------------------------------------------------
+  /// Packs the panels [panel_begin, panel_end) of B[k][n] (row-major, b_stride) into
+  /// packed[panel][k][panel_n]; columns beyond n become 0. `packed` points to panel 0.
+  void (*pack_b)(const float* b, std::int64_t b_stride, std::int64_t k, std::int64_t n,
+                 std::int64_t panel_begin, std::int64_t panel_end, float* packed);
+  /// The same from its transpose, B[n][k].
+  void (*pack_b_transposed)(const float* b, std::int64_t b_stride, std::int64_t k, std::int64_t n,
+                            std::int64_t panel_begin, std::int64_t panel_end, float* packed);
+  /// Rows [row_begin, row_end) of the columns of panels [panel_begin, panel_end). One row alone
+  /// takes a path of its own, bound by the bandwidth of B.
+  void (*gemm)(const GemmArgs& args, std::int64_t row_begin, std::int64_t row_end,
+               std::int64_t panel_begin, std::int64_t panel_end);
+
+  // ---- convolution, NCHW
+  // -------------------------------------------------------------------------
+  /// Packs weights[out_channels][in_channels][kernel_height][kernel_width] of one group into as
+  /// many floats.
+  void (*pack_conv_weights)(const float* weights, std::int64_t out_channels,
+                            std::int64_t in_channels, std::int64_t kernel_size, float* packed);
+  /// Scratch of one call of conv, in floats.
+  std::int64_t (*conv_scratch)(const ConvArgs& args);
+  /// Positions of panels [panel_begin, panel_end) (panel_n positions each, rows of the output one
+  /// after the other) of the channels of tiles [tile_begin, tile_end) of tile_count(out_channels).
+  void (*conv)(const ConvArgs& args, std::int64_t panel_begin, std::int64_t panel_end,
+               std::int64_t tile_begin, std::int64_t tile_end, float* scratch);
+
+  /// Scratch of one call of depthwise, in floats.
+  std::int64_t (*depthwise_scratch)(const Window& window);
+  /// Output planes [plane_begin, plane_end) of batch·channels.
+  void (*depthwise)(const DepthwiseArgs& args, std::int64_t plane_begin, std::int64_t plane_end,
+                    float* scratch);
+
+  /// Scratch of one call of pool, in floats.
+  std::int64_t (*pool_scratch)(const Window& window);
+  /// Planes [plane_begin, plane_end) of batch·channels. Global pooling is `reduce`.
+  void (*pool)(const PoolArgs& args, std::int64_t plane_begin, std::int64_t plane_end,
+               float* scratch);
+
+  // ---- elements
+  // ----------------------------------------------------------------------------------
+  /// y[i] = f(x[i]); y may be x. exp, erf, tanh, sigmoid: relative error below 1e-6, also where the
+  /// result is subnormal; gelu: error below 1e-6·max(|x|, 1).
+  void (*unary)(const Activation& f, const float* x, float* y, std::int64_t count);
+  /// y[i] = a[i] op b[i]; y may be a or b.
+  void (*binary)(Binary op, Scalar scalar, const float* a, const float* b, float* y,
+                 std::int64_t count);
+
+  // ---- rows
+  // --------------------------------------------------------------------------------------
+  /// Each of `rows` rows of x; y may be x.
+  void (*softmax)(const float* x, float* y, std::int64_t rows, std::int64_t columns);
+  void (*log_softmax)(const float* x, float* y, std::int64_t rows, std::int64_t columns);
+  /// Rows [row_begin, row_end).
+  void (*layer_norm)(const LayerNormArgs& args, std::int64_t row_begin, std::int64_t row_end);
+  /// Elements [begin, end) of y, seen as one array of outer·inner.
+  void (*reduce)(const ReduceArgs& args, std::int64_t begin, std::int64_t end);
+
+  // ---- layout
+  // ------------------------------------------------------------------------------------
+  /// y[j][i] = x[i][j] for 4-byte elements of any kind, i < rows, j < columns.
+  void (*transpose)(const void* x, std::int64_t x_stride, void* y, std::int64_t y_stride,
+                    std::int64_t rows, std::int64_t columns);
+
+  /// Panels that cover n columns or positions.
+  [[nodiscard]] std::int64_t panel_count(std::int64_t n) const {
+    return (n + panel_n - 1) / panel_n;
+  }
+  /// Tiles that cover m rows or channels. Their heights differ by at most one.
+  [[nodiscard]] std::int64_t tile_count(std::int64_t m) const { return (m + tile_m - 1) / tile_m; }
+  /// Size of a packed B[k][n], in floats.
+  [[nodiscard]] std::int64_t packed_b_size(std::int64_t k, std::int64_t n) const {
+    return panel_count(n) * panel_n * k;
+  }
+};
+
+/// The kernels for an instruction set; those of kGeneric when this build has none for it.
+[[nodiscard]] const KernelTable& table(Isa isa);
+
+/// The tables of this build that this processor can run, narrowest first.
+[[nodiscard]] std::span<const KernelTable* const> runnable_tables();
+
+}  // namespace trivet::kernels
