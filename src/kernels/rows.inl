@@ -94,10 +94,13 @@ void log_softmax(const float* x, float* y, Index rows, Index columns) {
 /// The sum of (x - mean)².
 TRIVET_INLINE float sum_of_squares(const float* x, Index count, float mean) {
   const F center = splat(mean);
-  const F squares = fold(
-      count, F{}, [=](Index i, Index n) { return load_or(x + i, n, center) - center; },
-      [](F a, F b) { return fma(b, b, a); });
-  return sum_lanes(squares);
+  return sum_lanes(fold(
+      count, F{},
+      [=](Index i, Index n) {
+        const F distance = load_or(x + i, n, center) - center;
+        return distance * distance;
+      },
+      [](F a, F b) { return a + b; }));
 }
 
 void layer_norm_row(const LayerNormArgs& args, Index row) {

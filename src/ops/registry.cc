@@ -73,4 +73,12 @@ Result<const OpDef*> find_op(const Node& node) {
   return op;
 }
 
+bool can_evaluate(const Node& node) {
+  const auto op = find_op(node);
+  if (!op || (*op)->eval == nullptr) return false;
+  return std::ranges::all_of(subgraphs(node), [](const Graph* inner) {
+    return std::ranges::all_of(inner->nodes(), can_evaluate);
+  });
+}
+
 }  // namespace trivet

@@ -65,4 +65,7 @@ std::span<const OpFamily> op_families();
 /// number of inputs and outputs.
 [[nodiscard]] Result<const OpDef*> find_op(const Node& node);
 
+/// Whether the node and all nodes of its subgraphs are known and can be evaluated.
+[[nodiscard]] bool can_evaluate(const Node& node);
+
 }  // namespace trivet

@@ -42,7 +42,8 @@ struct CastRules {
 template <class C>
 void load_elements(const Tensor& tensor, std::int64_t offset, std::int64_t count, C* out);
 
-/// Writes elements [offset, offset + count). As Cast has it: integers keep their low bits, floats
+/// Writes elements [offset, offset + count); calls that share a byte of packed elements go upwards.
+/// As Cast has it: integers keep their low bits, floats
 /// are truncated, anything but 0 is true. A float out of the range of an integer, which the
 /// specification leaves open, becomes what numpy gives on x86: the low bits of the least int32
 /// (types of up to 32 bits, uint32 excepted) or of the least int64.

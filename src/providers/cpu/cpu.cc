@@ -34,16 +34,7 @@ struct CpuEngine {
     return {};
   }
 
-  static bool claims(const Graph&, const Node& node) {
-    const auto op = find_op(node);
-    if (!op || (*op)->eval == nullptr) return false;
-    for (const Graph* inner : subgraphs(node)) {
-      for (const Node& n : inner->nodes()) {
-        if (!claims(*inner, n)) return false;
-      }
-    }
-    return true;
-  }
+  static bool claims(const Graph&, const Node& node) { return can_evaluate(node); }
 
   static Result<std::unique_ptr<CompiledGraph>> compile(const CompileContext& context) {
     TRIVET_ASSIGN(const Isa isa, selected_isa());

@@ -1,0 +1,184 @@
+#include "ops/support/copy.h"
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+
+#include "ops/support/broadcast.h"
+
+namespace trivet::ops {
+namespace {
+
+struct Axis {
+  std::int64_t extent;
+  std::int64_t from;
+  std::int64_t to;
+};
+
+/// An element of N bytes of whatever type: made of bytes, so that it may alias any.
+template <std::size_t N>
+struct alignas(N) Unit {
+  unsigned char bytes[N];
+};
+
+/// Axes of size 1 dropped, neighbours that form one run on both sides merged.
+std::vector<Axis> merged_axes(const Shape& extents, const Strided& source, const Strided& target) {
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < extents.size(); ++i) {
+    const Axis axis{extents[i], source.strides[i], target.strides[i]};
+    if (axis.extent == 1) continue;
+    if (!axes.empty() && axes.back().from == axis.from * axis.extent &&
+        axes.back().to == axis.to * axis.extent) {
+      axes.back() = {axes.back().extent * axis.extent, axis.from, axis.to};
+    } else {
+      axes.push_back(axis);
+    }
+  }
+  return axes;
+}
+
+bool is_transposition(const Axis& rows, const Axis& columns) {
+  return rows.from == 1 && columns.to == 1 && columns.from > 1;
+}
+
+/// Where the target runs along the last axis and the source along another, that other one becomes
+/// the last but one, so that the pair is copied in tiles.
+void pair_for_tiles(std::vector<Axis>& axes) {
+  if (axes.size() < 2 || axes.back().to != 1 || axes.back().from <= 1) return;
+  const auto rows =
+      std::find_if(axes.begin(), axes.end() - 1, [](const Axis& a) { return a.from == 1; });
+  if (rows != axes.end() - 1) std::rotate(rows, rows + 1, axes.end() - 1);
+}
+
+template <class T>
+void copy_line(const T* from, T* to, const Axis& axis) {
+  if (axis.from == 1 && axis.to == 1) {
+    std::copy_n(from, axis.extent, to);
+  } else if (axis.from == 0 && axis.to == 1) {
+    std::fill_n(to, axis.extent, *from);
+  } else {
+    for (std::int64_t i = 0; i < axis.extent; ++i) to[i * axis.to] = from[i * axis.from];
+  }
+}
+
+/// Reads along rows, writes along columns; a tile of 16 by 16 keeps the cache lines of both alive.
+template <class T>
+void copy_tiles(const T* from, T* to, const Axis& rows, const Axis& columns) {
+  constexpr std::int64_t kTile = 16;
+  for (std::int64_t r = 0; r < rows.extent; r += kTile) {
+    const std::int64_t last_row = std::min(r + kTile, rows.extent);
+    for (std::int64_t c = 0; c < columns.extent; c += kTile) {
+      const std::int64_t last_column = std::min(c + kTile, columns.extent);
+      for (std::int64_t i = r; i < last_row; ++i) {
+        for (std::int64_t j = c; j < last_column; ++j)
+          to[i * rows.to + j] = from[i + j * columns.from];
+      }
+    }
+  }
+}
+
+template <class T>
+void copy_block(const T* from, T* to, std::span<const Axis> axes) {
+  if (axes.empty()) {
+    *to = *from;
+  } else if (axes.size() == 1) {
+    copy_line(from, to, axes[0]);
+  } else if (axes.size() == 2 && is_transposition(axes[0], axes[1])) {
+    copy_tiles(from, to, axes[0], axes[1]);
+  } else {
+    for (std::int64_t i = 0; i < axes[0].extent; ++i) {
+      copy_block(from + i * axes[0].from, to + i * axes[0].to, axes.subspan(1));
+    }
+  }
+}
+
+std::uint8_t get_packed(const Tensor& tensor, std::int64_t i) {
+  const int bits = dtype_bits(tensor.dtype());
+  const std::int64_t per_byte = 8 / bits;
+  const auto byte = static_cast<const std::uint8_t*>(tensor.raw())[i / per_byte];
+  return static_cast<std::uint8_t>((byte >> (bits * (i % per_byte))) & ((1 << bits) - 1));
+}
+
+/// Also clears the padding after the last element, so that equal tensors have equal bytes.
+void set_packed(Tensor& tensor, std::int64_t i, std::uint8_t value) {
+  const int bits = dtype_bits(tensor.dtype());
+  const std::int64_t per_byte = 8 / bits;
+  const int shift = static_cast<int>(bits * (i % per_byte));
+  auto& byte = static_cast<std::uint8_t*>(tensor.mutable_raw())[i / per_byte];
+  const int field = ((1 << bits) - 1) << shift;
+  const int kept = i + 1 == tensor.size() ? byte & ((1 << shift) - 1) : byte & ~field;
+  byte = static_cast<std::uint8_t>(kept | (value << shift));
+}
+
+void copy_packed(const Tensor& from, const Strided& source, Tensor& to, const Strided& target,
+                 const Shape& extents) {
+  StridedWalk walk(extents, {source.strides, target.strides});
+  const std::int64_t count = element_count(extents);
+  for (std::int64_t i = 0; i < count; ++i, walk.next()) {
+    set_packed(to, target.offset + walk.offset(1),
+               get_packed(from, source.offset + walk.offset(0)));
+  }
+}
+
+template <class T>
+void copy_typed(const Tensor& from, std::int64_t from_at, Tensor& to, std::int64_t to_at,
+                std::span<const Axis> axes) {
+  copy_block(static_cast<const T*>(from.raw()) + from_at, static_cast<T*>(to.mutable_raw()) + to_at,
+             axes);
+}
+
+}  // namespace
+
+void copy_strided(const Tensor& from, const Strided& source, Tensor& to, const Strided& target,
+                  const Shape& extents) {
+  if (std::ranges::any_of(extents, [](std::int64_t d) { return d == 0; })) return;
+  if (is_sub_byte(from.dtype())) return copy_packed(from, source, to, target, extents);
+  std::vector<Axis> axes = merged_axes(extents, source, target);
+  pair_for_tiles(axes);
+  const std::int64_t a = source.offset;
+  const std::int64_t b = target.offset;
+  if (from.dtype() == DType::kString) return copy_typed<std::string>(from, a, to, b, axes);
+  switch (dtype_bits(from.dtype())) {
+    case 8:
+      return copy_typed<Unit<1>>(from, a, to, b, axes);
+    case 16:
+      return copy_typed<Unit<2>>(from, a, to, b, axes);
+    case 32:
+      return copy_typed<Unit<4>>(from, a, to, b, axes);
+    case 64:
+      return copy_typed<Unit<8>>(from, a, to, b, axes);
+    default:
+      return copy_typed<Unit<16>>(from, a, to, b, axes);
+  }
+}
+
+void copy_run(const Tensor& from, std::int64_t from_at, Tensor& to, std::int64_t to_at,
+              std::int64_t count) {
+  if (from.dtype() == DType::kString) {
+    std::copy_n(from.data<std::string>().begin() + from_at, count,
+                to.mutable_data<std::string>().begin() + to_at);
+  } else if (is_sub_byte(from.dtype())) {
+    for (std::int64_t i = 0; i < count; ++i)
+      set_packed(to, to_at + i, get_packed(from, from_at + i));
+  } else if (count > 0) {
+    const std::int64_t width = dtype_bits(from.dtype()) / 8;
+    std::memcpy(static_cast<char*>(to.mutable_raw()) + to_at * width,
+                static_cast<const char*>(from.raw()) + from_at * width,
+                static_cast<std::size_t>(count * width));
+  }
+}
+
+void fill_zero(Tensor& tensor) {
+  if (tensor.dtype() == DType::kString) {
+    for (std::string& text : tensor.mutable_data<std::string>()) text.clear();
+  } else if (tensor.bytes() > 0) {
+    std::memset(tensor.mutable_raw(), 0, tensor.bytes());
+  }
+}
+
+void fill(Tensor& tensor, const Tensor& value) {
+  copy_strided(value, {0, {0}}, tensor, {0, {1}}, {tensor.size()});
+}
+
+}  // namespace trivet::ops

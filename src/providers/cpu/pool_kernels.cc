@@ -1,0 +1,100 @@
+// Pools over image planes.
+#include <array>
+
+#include "ops/support/window.h"
+#include "providers/cpu/kernel.h"
+
+namespace trivet::cpu {
+namespace {
+
+using kernels::Pool;
+using kernels::PoolArgs;
+using kernels::Reduce;
+using kernels::ReduceArgs;
+
+/// Elements read for which another thread pays.
+constexpr std::int64_t kLeastWork = 1 << 15;
+
+Result<std::optional<Kernel>> select_pool(const SelectContext& context, Pool kind) {
+  const auto x = context.float_input(0);
+  const auto y = context.float_output(0);
+  const bool wants_indices = context.outputs.size() > 1 && context.outputs[1] != nullptr;
+  if (!x || !y || x->size() != 4 || element_count(*y) == 0 || wants_indices) return std::optional<Kernel>();
+  TRIVET_ASSIGN(ops::Window w, ops::read_window(context.node.attributes, 2));
+  TRIVET_ASSIGN(const Shape out, ops::resolve_window(w, std::span(*x).subspan(2)));
+  if (out != Shape{(*y)[2], (*y)[3]}) return std::optional<Kernel>();
+  PoolArgs base{.kind = kind,
+                .count_include_pad = context.node.attributes.int_or("count_include_pad", 0) != 0,
+                .pad_bottom = w.pads_end[0],
+                .pad_right = w.pads_end[1]};
+  base.window = {.in_height = (*x)[2],
+                 .in_width = (*x)[3],
+                 .out_height = out[0],
+                 .out_width = out[1],
+                 .kernel_height = w.kernel[0],
+                 .kernel_width = w.kernel[1],
+                 .stride_height = w.strides[0],
+                 .stride_width = w.strides[1],
+                 .dilation_height = w.dilations[0],
+                 .dilation_width = w.dilations[1],
+                 .pad_top = w.pads_begin[0],
+                 .pad_left = w.pads_begin[1]};
+  const KernelTable& table = context.table;
+  const std::int64_t planes = (*x)[0] * (*x)[1];
+  const std::int64_t work = out[0] * out[1] * w.kernel[0] * w.kernel[1];
+  const std::int64_t scratch_floats = round_up(table.pool_scratch(base.window), 16);
+  Kernel kernel;
+  kernel.name = kind == Pool::kMax ? "max-pool" : "average-pool";
+  kernel.scratch_bytes = static_cast<std::size_t>(scratch_floats * context.threads) * sizeof(float);
+  kernel.run = [=, &table](const KernelArgs& args) {
+    PoolArgs call = base;
+    call.input = args.inputs[0]->data<float>().data();
+    call.output = args.outputs[0]->mutable_data<float>().data();
+    auto* scratch = reinterpret_cast<float*>(args.scratch);
+    split(args.threads, planes, kLeastWork / std::max<std::int64_t>(work, 1) + 1,
+          [&](std::int64_t begin, std::int64_t end, int worker) {
+            table.pool(call, begin, end, scratch + worker * scratch_floats);
+          });
+  };
+  return std::optional(std::move(kernel));
+}
+
+Result<std::optional<Kernel>> select_max_pool(const SelectContext& context) { return select_pool(context, Pool::kMax); }
+Result<std::optional<Kernel>> select_average_pool(const SelectContext& context) {
+  return select_pool(context, Pool::kAverage);
+}
+
+Result<std::optional<Kernel>> select_global(const SelectContext& context, Reduce kind) {
+  const auto x = context.float_input(0);
+  if (!x || x->size() < 3 || element_count(*x) == 0) return std::optional<Kernel>();
+  const std::int64_t planes = (*x)[0] * (*x)[1];
+  const ReduceArgs base{.kind = kind, .reduce = element_count(*x) / planes, .inner = 1};
+  Kernel kernel;
+  kernel.name = "global-pool";
+  kernel.run = [base, planes, &table = context.table](const KernelArgs& args) {
+    ReduceArgs call = base;
+    call.x = args.inputs[0]->data<float>().data();
+    call.y = args.outputs[0]->mutable_data<float>().data();
+    split(args.threads, planes, kLeastWork / base.reduce + 1,
+          [&](std::int64_t begin, std::int64_t end, int) { table.reduce(call, begin, end); });
+  };
+  return std::optional(std::move(kernel));
+}
+
+Result<std::optional<Kernel>> select_global_average(const SelectContext& context) {
+  return select_global(context, Reduce::kMean);
+}
+Result<std::optional<Kernel>> select_global_max(const SelectContext& context) {
+  return select_global(context, Reduce::kMax);
+}
+
+constexpr std::array<SelectorEntry, 4> kEntries = {{{"MaxPool", select_max_pool},
+                                                    {"AveragePool", select_average_pool},
+                                                    {"GlobalAveragePool", select_global_average},
+                                                    {"GlobalMaxPool", select_global_max}}};
+
+}  // namespace
+
+std::span<const SelectorEntry> pool_selectors() { return kEntries; }
+
+}  // namespace trivet::cpu
