@@ -242,6 +242,13 @@ Result<Tensor> read_from_npz(const Port& port, const std::string& file) {
 
 }  // namespace
 
+std::vector<Port> input_ports(const Graph& graph) {
+  std::vector<Port> out;
+  for (const ValueId id : graph.inputs())
+    out.push_back({graph.value(id).name, graph.value(id).type});
+  return out;
+}
+
 NamedFile split_input(const std::string& text) {
   for (std::size_t at = text.rfind('='); at != std::string::npos && at > 0;
        at = text.rfind('=', at - 1)) {

@@ -17,6 +17,9 @@ namespace trivet::cli {
 
 using Feed = std::map<std::string, Tensor>;
 
+/// The inputs of a model as Session::inputs() has them, without a session.
+[[nodiscard]] std::vector<Port> input_ports(const Graph& graph);
+
 /// `text` at the '=' that separates NAME from FILE; both may hold '=' themselves. The last '='
 /// with an existing file behind it counts, else the first; the name is empty for a file alone.
 struct NamedFile {
