@@ -7,6 +7,7 @@
 #include "cli/dataset.h"
 #include "cli/format.h"
 #include "cli/json.h"
+#include "cli/labels.h"
 #include "cli/model_argument.h"
 #include "cli/options.h"
 #include "cli/progress.h"

@@ -1,15 +1,12 @@
 #include "cli/model_argument.h"
 
 #include <filesystem>
-#include <sstream>
 
-#include "base/output_file.h"
+#include "cli/labels.h"
 #include "onnx/reader.h"
 
 namespace trivet::cli {
 namespace {
-
-constexpr std::size_t kMaxLabelBytes = 64u << 20;
 
 /// The preprocessing as the manifest has it: an object of strings.
 Result<PreprocessText> preprocess_of(const Manifest& manifest) {
@@ -55,20 +52,6 @@ PreprocessFlags merged(const PreprocessFlags& given, const LoadedModel& model) {
     if (out.values[key].empty()) out.values[key] = value;
   }
   return out;
-}
-
-Result<std::vector<std::string>> read_labels(const std::string& path) {
-  TRIVET_ASSIGN(const std::string text, read_text_file(path, kMaxLabelBytes));
-  std::istringstream lines(text);
-  std::vector<std::string> labels;
-  for (std::string line; std::getline(lines, line);) {
-    if (line.ends_with('\r')) line.pop_back();
-    labels.push_back(std::move(line));
-  }
-  while (!labels.empty() && labels.back().empty()) labels.pop_back();
-  if (labels.empty())
-    return invalid_argument("'", path, "' holds no labels; one a line is expected");
-  return labels;
 }
 
 }  // namespace trivet::cli

@@ -26,7 +26,4 @@ struct LoadedModel {
 /// The options given on the command line, and what they leave out as the bundle has it.
 [[nodiscard]] PreprocessFlags merged(const PreprocessFlags& given, const LoadedModel& model);
 
-/// One label a line; empty lines at the end are dropped.
-[[nodiscard]] Result<std::vector<std::string>> read_labels(const std::string& path);
-
 }  // namespace trivet::cli

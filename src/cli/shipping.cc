@@ -8,9 +8,10 @@
 #include "base/cpu_info.h"
 #include "base/version.h"
 #include "cli/format.h"
+#include "cli/labels.h"
 #include "cli/measure_memory.h"
-#include "cli/model_facts.h"
 #include "cli/progress.h"
+#include "measure/cost.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
 #include "passes/pipeline.h"
@@ -64,6 +65,22 @@ std::optional<std::size_t> scores_output(const std::vector<Tensor>& outputs) {
     if (class_score_rows(outputs[i])) return i;
   }
   return std::nullopt;
+}
+
+/// Bytes of the weights, and the type that most of them have. Returns how many weights there are.
+Result<std::int64_t> describe_weights(const Graph& graph, ReportRow& row) {
+  std::vector<ValueType> types;
+  for (const ValueId id : graph.inputs()) types.push_back(graph.value(id).type);
+  TRIVET_ASSIGN(const GraphCost cost, count_cost(graph, types));
+  row.weight_bytes = static_cast<std::uint64_t>(cost.weight_bytes);
+  row.precision = "none";
+  std::int64_t most = 0;
+  for (const auto& [dtype, bytes] : cost.weight_bytes_by_dtype) {
+    if (bytes <= most) continue;
+    most = bytes;
+    row.precision = dtype_name(dtype);
+  }
+  return cost.parameters;
 }
 
 /// Empty where the input is no picture.
@@ -152,24 +169,21 @@ Result<void> Shipping::optimize_and_write() {
   }
   report_.nodes_before = before.nodes().size();
   report_.nodes_after = graph.nodes().size();
-  auto after_counts = operator_counts(graph);
-  for (const auto& [op, count] : operator_counts(before)) {
-    report_.operators.push_back({op, count, after_counts[op]});
+  auto after_counts = count_operators(graph);
+  for (const auto& [op, count] : count_operators(before)) {
+    report_.operators.push_back(
+        {op, static_cast<std::size_t>(count), static_cast<std::size_t>(after_counts[op])});
     after_counts.erase(op);
   }
-  for (const auto& [op, count] : after_counts) report_.operators.push_back({op, 0, count});
+  for (const auto& [op, count] : after_counts)
+    report_.operators.push_back({op, 0, static_cast<std::size_t>(count)});
   std::ranges::stable_sort(report_.operators, [](const OperatorCount& a, const OperatorCount& b) {
     return std::max(a.before, a.after) > std::max(b.before, b.after);
   });
-  const auto fill = [](ReportRow& row, const char* name, const WeightFacts& facts) {
-    row.name = name;
-    row.precision = facts.precision;
-    row.weight_bytes = facts.bytes;
-  };
-  fill(original_row_, "original", weight_facts(before));
-  const WeightFacts facts = weight_facts(graph);
-  fill(shipped_row_, "shipped", facts);
-  report_.parameters = facts.parameters;
+  original_row_.name = "original";
+  shipped_row_.name = "shipped";
+  TRIVET_TRY(describe_weights(before, original_row_));
+  TRIVET_ASSIGN(report_.parameters, describe_weights(graph, shipped_row_));
 
   Model shipped = source_.model;
   shipped.graph = std::make_shared<const Graph>(std::move(graph));
