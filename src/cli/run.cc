@@ -195,7 +195,9 @@ Result<void> save(const Session& session, const Outcome& outcome, const SaveFlag
 Result<int> run(const RunOptions& options) {
   TRIVET_TRY(options.save.check());
   std::vector<std::string> labels;
-  if (!options.labels.empty()) TRIVET_ASSIGN(labels, read_labels(options.labels));
+  if (!options.labels.empty()) {
+    TRIVET_ASSIGN(labels, read_labels(options.labels));
+  }
   TRIVET_ASSIGN(const Model model, read_model(options.model));
   TRIVET_ASSIGN(const SessionOptions session_options, options.session.to_options());
   TRIVET_ASSIGN(const auto session, Session::create(model, session_options));

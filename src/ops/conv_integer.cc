@@ -143,11 +143,15 @@ Result<void> eval_qlinear_conv(EvalContext& context) {
   const auto from = sums.data<std::uint32_t>();
   const auto to = scaled.mutable_data<double>();
   const auto zero = static_cast<double>(element_as_int64(y_zero, 0));
+  const IntegerRange range = integer_range(y_zero.dtype());
+  const auto least = static_cast<double>(range.least);
+  const auto greatest = static_cast<double>(range.greatest);
   const std::size_t planes = static_cast<std::size_t>(sums.dim(0) * channels);
   const std::size_t plane = planes == 0 ? 0 : from.size() / planes;
   for (std::size_t i = 0; i < from.size(); ++i) {
     const double scale = scales[i / plane % static_cast<std::size_t>(channels)];
-    to[i] = std::nearbyint(static_cast<std::int32_t>(from[i]) * scale) + zero;
+    const double rounded = std::nearbyint(static_cast<std::int32_t>(from[i]) * scale);
+    to[i] = std::clamp(rounded + zero, least, greatest);
   }
   return finish_output(context, 0, y_zero.dtype(), scaled);
 }

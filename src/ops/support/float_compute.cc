@@ -3,6 +3,7 @@
 #include "ops/support/elements.h"
 
 namespace trivet::ops {
+
 Result<DType> float_compute_type(DType dtype) {
   switch (dtype) {
     case DType::kFloat64:
@@ -25,7 +26,10 @@ Result<Tensor> allocate_output(EvalContext& context, std::size_t i, DType dtype,
 
 Result<void> finish_output(EvalContext& context, std::size_t i, DType dtype,
                            const Tensor& computed) {
-  if (dtype == computed.dtype()) return {};
+  if (dtype == computed.dtype()) {
+    context.set_output(i, computed);
+    return {};
+  }
   TRIVET_ASSIGN(Tensor out, context.allocate(i, dtype, computed.shape()));
   return convert_into(computed, out);
 }

@@ -17,7 +17,7 @@ namespace trivet::ops {
 /// finish_output() must follow when it has been filled.
 [[nodiscard]] Result<Tensor> allocate_output(EvalContext& context, std::size_t i, DType dtype,
                                              DType compute, const Shape& shape);
-/// Converts what allocate_output() gave to the type of the output.
+/// Makes `computed` output i, converted where its type is another.
 [[nodiscard]] Result<void> finish_output(EvalContext& context, std::size_t i, DType dtype,
                                          const Tensor& computed);
 

@@ -312,12 +312,7 @@ Result<void> eval_recurrent(EvalContext& context, const RecurrentKind& kind,
   }
   const Tensor* results[] = {&state.y, &state.hidden, &state.cell};
   for (std::size_t i = 0; i < 3; ++i) {
-    if (!context.wants_output(i)) continue;
-    if (dtype == DType::kFloat64) {
-      context.set_output(i, *results[i]);
-    } else {
-      TRIVET_TRY(finish_output(context, i, dtype, *results[i]));
-    }
+    if (context.wants_output(i)) TRIVET_TRY(finish_output(context, i, dtype, *results[i]));
   }
   return {};
 }
