@@ -92,6 +92,13 @@ std::string milliseconds(double value) {
   return fixed(value, value >= 99.95 ? 0 : (value >= 9.995 ? 1 : (value >= 0.9995 ? 2 : 3)));
 }
 
+std::string grouped(std::int64_t count) {
+  std::string digits = std::to_string(count);
+  const std::size_t begin = digits.front() == '-' ? 1 : 0;
+  for (std::size_t at = digits.size(); at > begin + 3;) digits.insert(at -= 3, ",");
+  return digits;
+}
+
 std::string percent(double share) { return fixed(100 * share, 1) + " %"; }
 
 std::string Table::to_string() const {

@@ -20,6 +20,8 @@ namespace trivet::html {
 [[nodiscard]] std::string bytes(std::uint64_t count);
 /// Milliseconds with three significant digits and more, without unit.
 [[nodiscard]] std::string milliseconds(double value);
+/// "4,652,008"
+[[nodiscard]] std::string grouped(std::int64_t count);
 /// "98.0 %"
 [[nodiscard]] std::string percent(double share);
 

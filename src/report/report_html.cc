@@ -229,8 +229,8 @@ std::string facts(const Report& report) {
   std::string out = "<dl>";
   out += entry("source", code(report.source_file));
   out += entry("SHA-256", code(report.source_sha256));
-  out +=
-      entry("parameters", cat(report.parameters, ", ", html::bytes(report.shipped().weight_bytes)));
+  out += entry("parameters", cat(html::grouped(report.parameters), ", ",
+                                 html::bytes(report.shipped().weight_bytes)));
   out += entry("inputs", ports(report.inputs));
   out += entry("outputs", ports(report.outputs));
   out += entry("data", cat(escape(report.data), ", ", report.data_count,

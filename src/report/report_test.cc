@@ -61,6 +61,8 @@ TEST(Html, Numbers) {
   EXPECT_EQ(html::bytes(999'600'000), "1.00 GB");
   EXPECT_EQ(html::milliseconds(12.345), "12.3");
   EXPECT_EQ(html::milliseconds(0.12345), "0.123");
+  EXPECT_EQ(html::grouped(4652008), "4,652,008");
+  EXPECT_EQ(html::grouped(-100), "-100");
   EXPECT_EQ(html::percent(0.98), "98.0 %");
   EXPECT_EQ(html::scientific(0), "0");
   EXPECT_EQ(html::scientific(1.234e-6), "1.23e-06");

@@ -52,7 +52,7 @@ svg .axis{stroke:var(--soft);stroke-width:1}
 svg .grid{stroke:var(--line);stroke-width:1}
 svg .mark{stroke:var(--mark);stroke-width:1.2;stroke-dasharray:4 3}
 svg text{font:11px system-ui,"Liberation Sans",sans-serif;fill:var(--soft)}
-svg .label{fill:var(--mark);font-weight:600}
+svg .label{fill:var(--mark);font-weight:600;paint-order:stroke;stroke:var(--card);stroke-width:3px}
 .shots{display:grid;grid-template-columns:repeat(auto-fill,minmax(175px,1fr));gap:16px}
 figure{margin:0}
 figure img{display:block;width:100%;aspect-ratio:1;object-fit:cover;border-radius:8px;background:var(--line)}

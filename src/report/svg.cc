@@ -73,7 +73,8 @@ std::vector<std::pair<double, std::string>> ticks(const Scale& scale, double par
   const double first = std::ceil(scale.low / step - 1e-9);
   const double last = std::floor(scale.high / step + 1e-9);
   for (double i = first; i <= last; ++i) {
-    out.emplace_back(i * step, html::fixed(i * step, decimals_of(step)));
+    const double value = i * step + 0.0;  // no minus before zero
+    out.emplace_back(value, html::fixed(value, decimals_of(step)));
   }
   return out;
 }
