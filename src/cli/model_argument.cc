@@ -54,4 +54,9 @@ PreprocessFlags merged(const PreprocessFlags& given, const LoadedModel& model) {
   return out;
 }
 
+FeedFlags merged(FeedFlags given, const LoadedModel& model) {
+  given.preprocess = merged(given.preprocess, model);
+  return given;
+}
+
 }  // namespace trivet::cli

@@ -25,5 +25,6 @@ struct LoadedModel {
 
 /// The options given on the command line, and what they leave out as the bundle has it.
 [[nodiscard]] PreprocessFlags merged(const PreprocessFlags& given, const LoadedModel& model);
+[[nodiscard]] FeedFlags merged(FeedFlags given, const LoadedModel& model);
 
 }  // namespace trivet::cli

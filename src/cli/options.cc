@@ -23,7 +23,9 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& flag,
 }  // namespace
 
 void add_model(CLI::App& command, std::string& path) {
-  command.add_option("MODEL", path, "The ONNX file")->required()->type_name("");
+  command.add_option("MODEL", path, "An ONNX file, or a bundle that `trivet ship` wrote")
+      ->required()
+      ->type_name("");
 }
 
 void add_json(CLI::App& command, bool& json) {
