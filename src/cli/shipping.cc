@@ -1,6 +1,7 @@
 #include "cli/shipping.h"
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
@@ -415,19 +416,14 @@ Result<void> Shipping::write_bundle() {
 }  // namespace
 
 Result<std::uint64_t> parse_bytes(const std::string& text) {
-  std::size_t used = 0;
   double value = 0;
-  try {
-    value = std::stod(text, &used);
-  } catch (const std::exception&) {
-    used = 0;
-  }
-  std::string unit = text.substr(used);
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  std::string unit(stop, text.data() + text.size());
   std::erase(unit, ' ');
   if (unit.ends_with('B')) unit.pop_back();
   static constexpr std::string_view kPowers = "kMGT";
   double factor = 1;
-  bool fits = used > 0 && unit.size() <= 1;
+  bool fits = error == std::errc() && unit.size() <= 1;
   if (fits && unit.size() == 1) {
     const std::size_t at = unit[0] == 'K' ? 0 : kPowers.find(unit[0]);
     fits = at != std::string_view::npos;
