@@ -39,6 +39,15 @@ std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
+/// The size of the model's file. One that is smaller than its weights has these beside it, and they
+/// count too.
+std::uint64_t model_bytes(const std::string& path, std::uint64_t weight_bytes) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) return 0;
+  return bytes < weight_bytes ? bytes + weight_bytes : bytes;
+}
+
 /// A session with the time that reading and preparing took.
 struct Loaded {
   std::unique_ptr<Session> session;
@@ -212,9 +221,8 @@ Result<void> Shipping::open_sessions() {
   report_.threads = session.threads();
   for (const Port& port : session.inputs()) report_.inputs.emplace_back(port.name, port.type);
   for (const Port& port : session.outputs()) report_.outputs.emplace_back(port.name, port.type);
-  std::error_code ignored;
-  original_row_.file_bytes = std::filesystem::file_size(source_.path, ignored);
-  shipped_row_.file_bytes = std::filesystem::file_size(shipped_path_, ignored);
+  original_row_.file_bytes = model_bytes(source_.path, original_row_.weight_bytes);
+  shipped_row_.file_bytes = model_bytes(shipped_path_, shipped_row_.weight_bytes);
   return {};
 }
 

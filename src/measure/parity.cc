@@ -12,6 +12,16 @@ bool is_number(DType dtype) {
   return is_floating(dtype) || is_integer(dtype) || dtype == DType::kBool;
 }
 
+/// Complex numbers as pairs of floats, in one more axis; everything else as it is.
+Tensor as_real(const Tensor& tensor) {
+  const bool wide = tensor.dtype() == DType::kComplex128;
+  if (!wide && tensor.dtype() != DType::kComplex64) return tensor;
+  Shape shape = tensor.shape();
+  shape.push_back(2);
+  return Tensor::view(wide ? DType::kFloat64 : DType::kFloat32, std::move(shape), tensor.raw(),
+                      tensor.owner());
+}
+
 /// Sums over one pair of tensors.
 struct Sums {
   double magnitude = 0;  ///< largest finite |expected|
@@ -114,11 +124,13 @@ void compare_best_classes(OutputParity& parity, const Tensor& actual, const Tens
 
 }  // namespace
 
-void compare_into(OutputParity& parity, const Tensor& actual, const Tensor& expected,
+void compare_into(OutputParity& parity, const Tensor& actual_tensor, const Tensor& expected_tensor,
                   const Tolerance& tolerance) {
-  parity.dtype = expected.dtype();
-  parity.shape = expected.shape();
+  parity.dtype = expected_tensor.dtype();
+  parity.shape = expected_tensor.shape();
   ++parity.tensors;
+  const Tensor actual = as_real(actual_tensor);
+  const Tensor expected = as_real(expected_tensor);
   if (actual.shape() != expected.shape()) {
     parity.mismatch = cat("shape ", shape_to_string(actual.shape()), " against ",
                           shape_to_string(expected.shape()));

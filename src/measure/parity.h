@@ -47,7 +47,7 @@ struct OutputParity {
 };
 
 /// Adds one pair of tensors to the account of an output.
-void compare_into(OutputParity& parity, const Tensor& actual, const Tensor& expected,
+void compare_into(OutputParity& parity, const Tensor& actual_tensor, const Tensor& expected_tensor,
                   const Tolerance& tolerance);
 
 /// One pair.

@@ -76,6 +76,17 @@ TEST(Parity, Strings) {
   EXPECT_FALSE(compare("y", of("a"), of("b"), {}).passed());
 }
 
+TEST(Parity, ComplexNumbersByTheirParts) {
+  const auto of = [](const std::vector<float>& parts) {
+    return Tensor::view(DType::kComplex64, {2}, parts.data(), nullptr);
+  };
+  const std::vector<float> a = {1, 2, 3, 4};
+  const std::vector<float> b = {1, 2, 3, 5};
+  EXPECT_TRUE(compare("y", of(a), of(a), {}).passed());
+  EXPECT_DOUBLE_EQ(compare("y", of(b), of(a), {}).max_abs_diff, 1.0);
+  EXPECT_FALSE(compare("y", of(a), floats({1, 2}), {}).passed());
+}
+
 TEST(Parity, BestClassesAreCounted) {
   const OutputParity parity =
       compare("y", scores(3, {1, 2, 5, 4, 9, 8}), scores(3, {1, 2, 3, 4, 9, 8}), {});
