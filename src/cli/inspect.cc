@@ -260,9 +260,9 @@ void add_inspect(CommandLine& line) {
   const auto options = std::make_shared<InspectOptions>();
   CLI::App& command = line.add(
       "inspect", "Tells what is in a model: inputs, outputs, operators, parameters, MACs, memory",
-      "  trivet inspect model.onnx\n"
-      "  trivet inspect model.onnx --layers --shape batch=8\n"
-      "  trivet inspect model.onnx --json",
+      "  trivet inspect tests/models/efficientnet_lite0.onnx\n"
+      "  trivet inspect tests/models/efficientnet_lite0.onnx --layers --shape batch=8\n"
+      "  trivet inspect tests/models/efficientnet_lite0.onnx --json",
       [options] { return run_inspect(*options); });
   add_model(command, options->model);
   add_shapes(command, options->shapes);

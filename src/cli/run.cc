@@ -219,11 +219,10 @@ void add_run(CommandLine& line) {
   const auto options = std::make_shared<RunOptions>();
   CLI::App& command = line.add(
       "run", "Runs a model once and prints or saves its outputs",
-      "  trivet run model.onnx --random\n"
-      "  trivet run model.onnx --input x=x.npy --threads 1 --save outputs.npz --force\n"
-      "  trivet run model.onnx --input photo.png --resize 256 --crop 224 --mean 127 --std 128 "
-      "--labels labels.txt\n"
-      "  trivet run model.onnx --random --shape batch=3 --json",
+      "  trivet run tests/models/efficientnet_lite0.onnx --random --shape batch=3\n"
+      "  trivet run tests/models/resnet18.onnx --input tests/corpus/image_fuzz/rgb.png "
+      "--resize 40x40 --scale 1/255\n"
+      "  trivet run tests/models/lstm.onnx --random --threads 1 --save outputs.npz --force --json",
       [options] { return run(*options); });
   add_model(command, options->model);
   options->feed.add_to(command);

@@ -163,8 +163,9 @@ Result<void> check_channels(const Preprocess& preprocess) {
   for (const auto& [name, values] :
        {std::pair{"mean", &preprocess.mean}, {"std", &preprocess.std}}) {
     if (values->size() <= 1 || values->size() == channels) continue;
-    return invalid_argument(name, " has ", values->size(), " numbers; a picture of this kind has ",
-                            channels, " channels: give one number, or one for each");
+    return invalid_argument("--", name, " has ", values->size(),
+                            " numbers; a picture of this kind has ", channels,
+                            " channels: give one number, or one for each");
   }
   return {};
 }
