@@ -148,7 +148,7 @@ void compare_into(OutputParity& parity, const Tensor& actual_tensor, const Tenso
     compare_strings(parity, actual, expected);
   } else {
     compare_numbers(parity, actual, expected, tolerance);
-    compare_best_classes(parity, actual, expected);
+    compare_best_classes(parity, actual_tensor, expected_tensor);
   }
   parity.elements += static_cast<std::size_t>(expected.size());
 }
