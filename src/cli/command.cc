@@ -31,6 +31,7 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
   std::string known;
   for (const CLI::App* command : app.get_subcommands({})) {
     if (command->get_name() == word) return "";
+    if (command->get_group().empty()) continue;  // for the program's own use
     known += (known.empty() ? "" : ", ") + command->get_name();
   }
   return cat("there is no command '", word, "'; there are: ", known);

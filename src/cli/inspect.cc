@@ -7,10 +7,10 @@
 #include "cli/feed.h"
 #include "cli/format.h"
 #include "cli/json.h"
+#include "cli/model_argument.h"
 #include "cli/options.h"
 #include "cli/table.h"
 #include "measure/cost.h"
-#include "onnx/reader.h"
 
 namespace trivet::cli {
 namespace {
@@ -239,7 +239,8 @@ std::string layers_text(const Inspection& inspection) {
 }
 
 Result<int> run_inspect(const InspectOptions& options) {
-  TRIVET_ASSIGN(const Model model, read_model(options.model));
+  TRIVET_ASSIGN(const LoadedModel loaded, load_model(options.model));
+  const Model& model = loaded.model;
   TRIVET_ASSIGN(const Inspection inspection, inspect_model(model, options.shapes));
   if (options.json) {
     print_json(to_json(inspection, options));

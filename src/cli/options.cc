@@ -23,7 +23,9 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& flag,
 }  // namespace
 
 void add_model(CLI::App& command, std::string& path) {
-  command.add_option("MODEL", path, "The ONNX file")->required()->type_name("");
+  command.add_option("MODEL", path, "An ONNX file, or a bundle that `trivet ship` wrote")
+      ->required()
+      ->type_name("");
 }
 
 void add_json(CLI::App& command, bool& json) {
@@ -123,12 +125,18 @@ void FeedFlags::add_to(CLI::App& command) {
 }
 
 void ToleranceFlags::add_to(CLI::App& command) {
-  command.add_option("--atol", atol, "Absolute tolerance (default 1e-4)")
+  command
+      .add_option("--atol", atol,
+                  "Absolute tolerance (default: 1e-4 of the output's largest magnitude)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("X");
-  command.add_option("--rtol", rtol, "Tolerance relative to the expected value (default 1e-4)")
+  command.add_option("--rtol", rtol, "Tolerance relative to the expected value (default 1e-3)")
       ->check(CLI::NonNegativeNumber)
       ->type_name("X");
+}
+
+Tolerance ToleranceFlags::to_tolerance() const {
+  return {.atol = atol, .rtol = rtol.value_or(Tolerance::kDefaultRtol)};
 }
 
 void SaveFlags::add_to(CLI::App& command, const std::string& flag, const std::string& description) {

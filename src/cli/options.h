@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "io/preprocess.h"
+#include "measure/parity.h"
 #include "runtime/session.h"
 
 namespace CLI {
@@ -69,10 +70,11 @@ void add_seed(CLI::App& command, std::uint64_t& seed);
 
 /// --atol, --rtol: |a − b| may be at most atol + rtol · |b|
 struct ToleranceFlags {
-  double atol = 1e-4;
-  double rtol = 1e-4;
+  std::optional<double> atol;
+  std::optional<double> rtol;
 
   void add_to(CLI::App& command);
+  [[nodiscard]] Tolerance to_tolerance() const;
 };
 
 /// --save FILE and --force. A target that exists without --force is found by check() before the

@@ -9,12 +9,12 @@
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/labels.h"
+#include "cli/model_argument.h"
 #include "cli/options.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "io/npz.h"
 #include "measure/cost.h"
-#include "onnx/reader.h"
 
 namespace trivet::cli {
 namespace {
@@ -52,9 +52,9 @@ Result<void> check_activations(const Session& session, const Feed& feed) {
                                 "the activations");
 }
 
-Result<Outcome> run_once(Session& session, const RunOptions& options) {
+Result<Outcome> run_once(Session& session, const FeedFlags& flags) {
   Outcome out;
-  TRIVET_ASSIGN(out.feed, build_feed(session.inputs(), options.feed));
+  TRIVET_ASSIGN(out.feed, build_feed(session.inputs(), flags));
   TRIVET_TRY(check_activations(session, out.feed));
   const auto start = std::chrono::steady_clock::now();
   TRIVET_ASSIGN(out.outputs, session.run(out.feed));
@@ -194,14 +194,14 @@ Result<void> save(const Session& session, const Outcome& outcome, const SaveFlag
 
 Result<int> run(const RunOptions& options) {
   TRIVET_TRY(options.save.check());
-  std::vector<std::string> labels;
+  TRIVET_ASSIGN(const LoadedModel model, load_model(options.model));
+  std::vector<std::string> labels = model.labels;
   if (!options.labels.empty()) {
     TRIVET_ASSIGN(labels, read_labels(options.labels));
   }
-  TRIVET_ASSIGN(const Model model, read_model(options.model));
   TRIVET_ASSIGN(const SessionOptions session_options, options.session.to_options());
-  TRIVET_ASSIGN(const auto session, Session::create(model, session_options));
-  TRIVET_ASSIGN(const Outcome outcome, run_once(*session, options));
+  TRIVET_ASSIGN(const auto session, Session::create(model.model, session_options));
+  TRIVET_ASSIGN(const Outcome outcome, run_once(*session, merged(options.feed, model)));
   TRIVET_ASSIGN(const std::vector<Ranking> rankings, rank(*session, outcome, labels));
   if (!options.save.path.empty()) TRIVET_TRY(save(*session, outcome, options.save));
   if (options.json) {
