@@ -7,6 +7,7 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/convolution.h"
+#include "ops/support/elements.h"
 #include "ops/support/float_compute.h"
 
 namespace trivet::ops {
