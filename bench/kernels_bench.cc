@@ -74,7 +74,8 @@ class Bench {
                   .a_stride = k,
                   .b = packed.data(),
                   .c = c.data(),
-                  .c_stride = n};
+                  .c_stride = n,
+                  .epilogue = {}};
     args.epilogue.column_bias = bias.data();
     args.epilogue.activation.function = Unary::kRelu;
     line("gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
@@ -104,9 +105,10 @@ class Bench {
   }
 
   void conv(const Layer& layer) const {
-    ConvArgs args{.in_channels = layer.in_channels,
-                  .out_channels = layer.out_channels,
-                  .window = window_of(layer)};
+    ConvArgs args;
+    args.in_channels = layer.in_channels;
+    args.out_channels = layer.out_channels;
+    args.window = window_of(layer);
     const Window& w = args.window;
     const std::int64_t filters =
         layer.in_channels * layer.out_channels * layer.kernel * layer.kernel;
@@ -131,7 +133,9 @@ class Bench {
   }
 
   void depthwise(const Layer& layer) const {
-    DepthwiseArgs args{.channels = layer.out_channels, .window = window_of(layer)};
+    DepthwiseArgs args;
+    args.channels = layer.out_channels;
+    args.window = window_of(layer);
     const Window& w = args.window;
     const std::int64_t outputs = layer.out_channels * w.out_height * w.out_width;
     const Floats input = values(layer.in_channels * w.in_height * w.in_width);

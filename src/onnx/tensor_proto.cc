@@ -11,22 +11,31 @@ namespace {
 
 using onnx::Bytes;
 
-/// SequenceProto and OptionalProto hold their values in messages from field 3 on, where a
-/// TensorProto has only `segment`, which nobody writes.
-Result<void> refuse_containers(std::string_view bytes) {
+/// What a SequenceProto or an OptionalProto has where a TensorProto has something else: messages in
+/// field 3, which is `segment` and which nobody writes; and a name in field 1, which holds the
+/// dimensions, as single numbers unless a writer packs them.
+struct ContainerSigns {
+  bool certain = false;
+  bool possible = false;
+};
+
+ContainerSigns container_signs(std::string_view bytes) {
+  ContainerSigns out;
   onnx::Message message(bytes, "TensorProto");
   while (message.next()) {
-    if (message.field() == 3) {
-      return unsupported("it holds a sequence or an optional, not a tensor; only tensors are read");
-    }
+    if (message.field() == 3) out.certain = true;
+    if (message.field() == 1 && message.is_length_delimited()) out.possible = true;
   }
-  return {};  // a damaged message is reported when it is read as a tensor
+  return out;
 }
 
 Result<NamedTensor> read(const Bytes& source, onnx::ExternalFiles external) {
   try {
-    TRIVET_TRY(refuse_containers(source.view));
+    const ContainerSigns signs = container_signs(source.view);
     auto record = onnx::read_tensor_proto(source, external);
+    if (signs.certain || (signs.possible && !record)) {
+      return unsupported("it holds a sequence or an optional, not a tensor; only tensors are read");
+    }
     if (!record) return tl::unexpected(onnx::one_line(std::move(record).error()));
     return NamedTensor{std::string(record->name), std::move(record->tensor)};
   } catch (const std::bad_alloc&) {

@@ -110,7 +110,7 @@ bool Message::expect(pbf_wire_type type) {
 }
 
 void Message::skip() {
-  if (is_packed()) {
+  if (is_length_delimited()) {
     (void)bytes();
   } else {
     guarded([this] { return reader_.skip(), true; });
@@ -160,7 +160,7 @@ std::string_view Message::text() {
 }
 
 void Message::append_to(std::vector<std::int64_t>& out) {
-  if (!is_packed()) {
+  if (!is_length_delimited()) {
     const std::int64_t value = integer();
     if (error_.empty()) out.push_back(value);
     return;
@@ -179,7 +179,7 @@ void Message::append_to(std::vector<float>& out) {
 }
 
 std::string_view Message::encoded_varints() {
-  if (is_packed()) {
+  if (is_length_delimited()) {
     const std::string_view packed = bytes();
     if (!packed.empty() && !is_last_of_varint(packed.back())) {
       fail_with("the last number is cut off in");
@@ -204,7 +204,7 @@ std::string_view Message::encoded_fixed64() {
 }
 
 std::string_view Message::encoded_fixed(pbf_wire_type single, std::size_t width) {
-  if (is_packed()) {
+  if (is_length_delimited()) {
     const std::string_view packed = bytes();
     if (packed.size() % width != 0) {
       fail_with("the last number is cut off in");

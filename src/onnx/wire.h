@@ -44,6 +44,11 @@ class Message {
   [[nodiscard]] bool next();
   [[nodiscard]] std::uint32_t field() const { return field_; }
 
+  /// Whether the field is bytes, text, a message or packed numbers.
+  [[nodiscard]] bool is_length_delimited() const {
+    return reader_.has_wire_type(protozero::pbf_wire_type::length_delimited);
+  }
+
   std::int64_t integer();
   float float32();
   double float64();
@@ -62,9 +67,6 @@ class Message {
 
  private:
   [[nodiscard]] bool expect(protozero::pbf_wire_type type);
-  [[nodiscard]] bool is_packed() const {
-    return reader_.has_wire_type(protozero::pbf_wire_type::length_delimited);
-  }
   std::string_view encoded_fixed(protozero::pbf_wire_type single, std::size_t width);
   void skip();
   template <class Read>

@@ -27,20 +27,26 @@ T softplus(T x) {
 struct Relu {
   explicit Relu(const Attributes&) {}
   template <class T>
-  T operator()(T x) const { return x < 0 ? 0 : x; }
+  T operator()(T x) const {
+    return x < 0 ? 0 : x;
+  }
 };
 
 struct LeakyRelu {
   explicit LeakyRelu(const Attributes& a) : alpha(a.float_or("alpha", 0.01f)) {}
   template <class T>
-  T operator()(T x) const { return x < 0 ? static_cast<T>(alpha) * x : x; }
+  T operator()(T x) const {
+    return x < 0 ? static_cast<T>(alpha) * x : x;
+  }
   float alpha;
 };
 
 struct Elu {
   explicit Elu(const Attributes& a) : alpha(a.float_or("alpha", 1.0f)) {}
   template <class T>
-  T operator()(T x) const { return x < 0 ? static_cast<T>(alpha) * std::expm1(x) : x; }
+  T operator()(T x) const {
+    return x < 0 ? static_cast<T>(alpha) * std::expm1(x) : x;
+  }
   float alpha;
 };
 
@@ -90,7 +96,9 @@ struct HardSwish {
 struct ThresholdedRelu {
   explicit ThresholdedRelu(const Attributes& a) : alpha(a.float_or("alpha", 1.0f)) {}
   template <class T>
-  T operator()(T x) const { return x > static_cast<T>(alpha) ? x : 0; }
+  T operator()(T x) const {
+    return x > static_cast<T>(alpha) ? x : 0;
+  }
   float alpha;
 };
 
@@ -99,7 +107,8 @@ struct Gelu {
   template <class T>
   T operator()(T x) const {
     if (tanh) {
-      constexpr T kScale = static_cast<T>(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);  // √(2/π)
+      constexpr T kScale =
+          static_cast<T>(std::numbers::sqrt2 * std::numbers::inv_sqrtpi);  // √(2/π)
       return x / 2 * (1 + std::tanh(kScale * (x + static_cast<T>(0.044715) * x * x * x)));
     }
     return x / 2 * (1 + std::erf(x / std::numbers::sqrt2_v<T>));
@@ -110,13 +119,16 @@ struct Gelu {
 struct Swish {
   explicit Swish(const Attributes& a) : alpha(a.float_or("alpha", 1.0f)) {}
   template <class T>
-  T operator()(T x) const { return x * sigmoid(static_cast<T>(alpha) * x); }
+  T operator()(T x) const {
+    return x * sigmoid(static_cast<T>(alpha) * x);
+  }
   float alpha;
 };
 
 /// Computes integers in double, as the attributes are floats.
 struct Shrink {
-  explicit Shrink(const Attributes& a) : bias(a.float_or("bias", 0.0f)), lambd(a.float_or("lambd", 0.5f)) {}
+  explicit Shrink(const Attributes& a)
+      : bias(a.float_or("bias", 0.0f)), lambd(a.float_or("lambd", 0.5f)) {}
   template <class T>
   T operator()(T x) const {
     using F = std::conditional_t<std::is_floating_point_v<T>, T, double>;
@@ -140,7 +152,9 @@ template <auto kFunction>
 struct Plain {
   explicit Plain(const Attributes&) {}
   template <class T>
-  T operator()(T x) const { return kFunction(x); }
+  T operator()(T x) const {
+    return kFunction(x);
+  }
 };
 
 template <class Op>
@@ -169,7 +183,8 @@ Result<void> infer_gelu(InferContext& context) {
 }
 
 Result<void> infer_celu(InferContext& context) {
-  if (context.attributes().float_or("alpha", 1.0f) == 0.0f) return invalid_model("alpha must not be 0");
+  if (context.attributes().float_or("alpha", 1.0f) == 0.0f)
+    return invalid_model("alpha must not be 0");
   return infer_like_first(context);
 }
 

@@ -26,7 +26,8 @@ Result<void> infer_arg(InferContext& context) {
     context.set_output(0, DType::kInt64);
     return {};
   }
-  TRIVET_ASSIGN(const std::size_t axis, normalize_axis(context.attributes().int_or("axis", 0), shape->size()));
+  TRIVET_ASSIGN(const std::size_t axis,
+                normalize_axis(context.attributes().int_or("axis", 0), shape->size()));
   context.set_output(0, DType::kInt64, output_shape(context.attributes(), *shape, axis));
   return {};
 }
@@ -49,10 +50,12 @@ template <bool kGreatest>
 Result<void> eval_arg(EvalContext& context) {
   const Tensor& x = context.input(0);
   const Attributes& attributes = context.attributes();
-  TRIVET_ASSIGN(const std::size_t axis, normalize_axis(attributes.int_or("axis", 0), x.shape().size()));
+  TRIVET_ASSIGN(const std::size_t axis,
+                normalize_axis(attributes.int_or("axis", 0), x.shape().size()));
   const bool last = attributes.int_or("select_last_index", 0) != 0;
   const AxisView view = axis_view(x.shape(), axis);
-  TRIVET_ASSIGN(Tensor out, context.allocate(0, DType::kInt64, output_shape(attributes, x.shape(), axis)));
+  TRIVET_ASSIGN(Tensor out,
+                context.allocate(0, DType::kInt64, output_shape(attributes, x.shape(), axis)));
   if (view.length == 0 && out.size() > 0) {
     return invalid_argument("axis ", axis, " of shape ", shape_to_string(x.shape()),
                             " is empty; it has no greatest or least element");

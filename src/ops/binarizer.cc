@@ -23,7 +23,10 @@ Result<void> eval_binarizer(EvalContext& context) {
 }  // namespace
 
 OpDefs binarizer_ops() {
-  return {{.name = "Binarizer", .domain = "ai.onnx.ml", .infer = infer_like_first, .eval = eval_binarizer}};
+  return {{.name = "Binarizer",
+           .domain = "ai.onnx.ml",
+           .infer = infer_like_first,
+           .eval = eval_binarizer}};
 }
 
 }  // namespace trivet::ops

@@ -29,19 +29,25 @@ T wrapping(T a, T b, Function function) {
 
 struct Add {
   template <class T>
-  T operator()(T a, T b) const { return wrapping(a, b, [](auto x, auto y) { return x + y; }); }
+  T operator()(T a, T b) const {
+    return wrapping(a, b, [](auto x, auto y) { return x + y; });
+  }
   Dim operator()(const Dim& a, const Dim& b) const { return a + b; }
 };
 
 struct Sub {
   template <class T>
-  T operator()(T a, T b) const { return wrapping(a, b, [](auto x, auto y) { return x - y; }); }
+  T operator()(T a, T b) const {
+    return wrapping(a, b, [](auto x, auto y) { return x - y; });
+  }
   Dim operator()(const Dim& a, const Dim& b) const { return a - b; }
 };
 
 struct Mul {
   template <class T>
-  T operator()(T a, T b) const { return wrapping(a, b, [](auto x, auto y) { return x * y; }); }
+  T operator()(T a, T b) const {
+    return wrapping(a, b, [](auto x, auto y) { return x * y; });
+  }
   Dim operator()(const Dim& a, const Dim& b) const { return a * b; }
 };
 
@@ -69,7 +75,8 @@ struct FloorMod {
   template <class T>
   T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T>) {
-      if (b == 0 || b == static_cast<T>(-1)) return b == 0 || std::is_signed_v<T> ? 0 : static_cast<T>(a % b);
+      if (b == 0 || b == static_cast<T>(-1))
+        return b == 0 || std::is_signed_v<T> ? 0 : static_cast<T>(a % b);
       const T rest = static_cast<T>(a % b);
       return rest != 0 && ((rest < 0) != (b < 0)) ? static_cast<T>(rest + b) : rest;
     } else {
@@ -98,19 +105,25 @@ struct TruncatedMod {
 
 struct Minimum {
   template <class T>
-  T operator()(T a, T b) const { return a < b || a != a ? a : b; }
+  T operator()(T a, T b) const {
+    return a < b || a != a ? a : b;
+  }
   Dim operator()(const Dim& a, const Dim& b) const { return min(a, b); }
 };
 
 struct Maximum {
   template <class T>
-  T operator()(T a, T b) const { return a > b || a != a ? a : b; }
+  T operator()(T a, T b) const {
+    return a > b || a != a ? a : b;
+  }
   Dim operator()(const Dim& a, const Dim& b) const { return max(a, b); }
 };
 
 struct LeakyWith {
   template <class T>
-  T operator()(T x, T slope) const { return x < 0 ? Mul()(x, slope) : x; }
+  T operator()(T x, T slope) const {
+    return x < 0 ? Mul()(x, slope) : x;
+  }
 };
 
 /// Powers of integers wrap around as products do; 1/x of an integer is 0 except for ±1.
@@ -143,7 +156,8 @@ Result<void> infer_binary(InferContext& context) {
 template <class Op>
 Result<void> infer_arithmetic(InferContext& context) {
   TRIVET_TRY(infer_binary(context));
-  combine_elements(context, [](const Dim& a, const Dim& b) { return std::optional<Dim>(Op()(a, b)); });
+  combine_elements(context,
+                   [](const Dim& a, const Dim& b) { return std::optional<Dim>(Op()(a, b)); });
   return {};
 }
 
@@ -155,7 +169,8 @@ Result<void> eval_arithmetic(EvalContext& context) {
 
 template <class Op>
 OpDef arithmetic(std::string_view name) {
-  return {.name = name, .inputs = {2, 2}, .infer = infer_arithmetic<Op>, .eval = eval_arithmetic<Op>};
+  return {
+      .name = name, .inputs = {2, 2}, .infer = infer_arithmetic<Op>, .eval = eval_arithmetic<Op>};
 }
 
 Result<void> infer_mod(InferContext& context) {
@@ -180,14 +195,16 @@ Result<void> eval_prelu(EvalContext& context) {
   TRIVET_ASSIGN(const Shape shape, broadcast(std::array{x.shape(), slope.shape()}));
   if (shape != x.shape()) {
     return invalid_argument("slope of shape ", shape_to_string(slope.shape()),
-                            " does not broadcast to the input of shape ", shape_to_string(x.shape()));
+                            " does not broadcast to the input of shape ",
+                            shape_to_string(x.shape()));
   }
   return eval_arithmetic<LeakyWith>(context);
 }
 
 Result<void> infer_pow(InferContext& context) { return infer_broadcast(context); }
 
-/// The result has the type of the base; an integer base with a float exponent is computed in double.
+/// The result has the type of the base; an integer base with a float exponent is computed in
+/// double.
 Result<void> eval_pow(EvalContext& context) {
   const Tensor& base = context.input(0);
   const Tensor& exponent = context.input(1);
@@ -208,12 +225,14 @@ Result<void> eval_pow(EvalContext& context) {
 
 template <class Op>
 Result<void> infer_variadic(InferContext& context) {
-  for (std::size_t i = 1; i < context.input_count(); ++i) TRIVET_TRY(require_same_dtype(context, 0, i));
+  for (std::size_t i = 1; i < context.input_count(); ++i)
+    TRIVET_TRY(require_same_dtype(context, 0, i));
   TRIVET_TRY(infer_broadcast(context));
   if (context.input_count() == 1) {
     if (auto elements = context.elements(0)) context.set_output_elements(0, *std::move(elements));
   } else if (context.input_count() == 2) {
-    combine_elements(context, [](const Dim& a, const Dim& b) { return std::optional<Dim>(Op()(a, b)); });
+    combine_elements(context,
+                     [](const Dim& a, const Dim& b) { return std::optional<Dim>(Op()(a, b)); });
   }
   return {};
 }
@@ -226,7 +245,8 @@ Result<void> fold(EvalContext& context, const BinaryRows<false>& rows, const voi
     shapes.push_back(context.input(i).shape());
     if (context.input(i).dtype() != context.input(0).dtype()) {
       return invalid_argument("inputs of type ", dtype_name(context.input(0).dtype()), " and ",
-                              dtype_name(context.input(i).dtype()), "; all must have the same type");
+                              dtype_name(context.input(i).dtype()),
+                              "; all must have the same type");
     }
   }
   if (shapes.size() == 1) {
@@ -250,11 +270,15 @@ Result<void> eval_variadic(EvalContext& context) {
 
 template <class Op>
 OpDef variadic(std::string_view name) {
-  return {.name = name, .inputs = {1, kVariadic}, .infer = infer_variadic<Op>, .eval = eval_variadic<Op>};
+  return {.name = name,
+          .inputs = {1, kVariadic},
+          .infer = infer_variadic<Op>,
+          .eval = eval_variadic<Op>};
 }
 
 Result<void> infer_mean(InferContext& context) {
-  for (std::size_t i = 1; i < context.input_count(); ++i) TRIVET_TRY(require_same_dtype(context, 0, i));
+  for (std::size_t i = 1; i < context.input_count(); ++i)
+    TRIVET_TRY(require_same_dtype(context, 0, i));
   return infer_broadcast(context);
 }
 
@@ -262,8 +286,9 @@ Result<void> eval_mean(EvalContext& context) {
   TRIVET_TRY(eval_variadic<Add>(context));
   if (context.input_count() == 1) return {};
   Tensor& out = context.outputs()[0];
-  TRIVET_ASSIGN(const Tensor count,
-                converted(Tensor::scalar(static_cast<std::int64_t>(context.input_count())), out.dtype()));
+  TRIVET_ASSIGN(
+      const Tensor count,
+      converted(Tensor::scalar(static_cast<std::int64_t>(context.input_count())), out.dtype()));
   const Div op;
   return map_binary(out, count, out, binary_float_rows<Div>(), &op);
 }

@@ -18,7 +18,8 @@ namespace {
 /// The type that attribute `to` names.
 Result<DType> target_type(const Attributes& attributes) {
   const std::int64_t* to = attributes.get<std::int64_t>("to");
-  if (to == nullptr) return invalid_model("attribute 'to' is missing; it must name an element type");
+  if (to == nullptr)
+    return invalid_model("attribute 'to' is missing; it must name an element type");
   const auto dtype = dtype_from_onnx(*to);
   if (!dtype) return invalid_model("attribute 'to' is ", *to, ", which is no element type of ONNX");
   return *dtype;
@@ -57,7 +58,8 @@ std::string float_text(F value) {
 std::string element_text(const Tensor& tensor, std::int64_t i) {
   const DType dtype = tensor.dtype();
   if (dtype == DType::kBool) return element_as_int64(tensor, i) != 0 ? "True" : "False";
-  if (dtype == DType::kUInt64) return std::to_string(tensor.data<std::uint64_t>()[static_cast<std::size_t>(i)]);
+  if (dtype == DType::kUInt64)
+    return std::to_string(tensor.data<std::uint64_t>()[static_cast<std::size_t>(i)]);
   if (is_integer(dtype)) return std::to_string(element_as_int64(tensor, i));
   const double value = element_as_double(tensor, i);
   return dtype == DType::kFloat64 ? float_text(value) : float_text(static_cast<float>(value));
@@ -86,12 +88,14 @@ std::optional<double> parse_float(std::string_view text) {
   if (end != text.data() + text.size() || error == std::errc::invalid_argument) return std::nullopt;
   if (error != std::errc::result_out_of_range) return value;
   const bool negative = text.starts_with('-');
-  const bool tiny = text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
+  const bool tiny =
+      text.find("e-") != std::string_view::npos || text.find("E-") != std::string_view::npos;
   const double magnitude = tiny ? 0.0 : std::numeric_limits<double>::infinity();
   return negative ? -magnitude : magnitude;
 }
 
-Result<void> store_text(Tensor& out, std::int64_t i, std::string_view text, const CastRules& rules) {
+Result<void> store_text(Tensor& out, std::int64_t i, std::string_view text,
+                        const CastRules& rules) {
   text = trimmed(text);
   const bool whole = is_integer(out.dtype()) || out.dtype() == DType::kBool;
   if (out.dtype() == DType::kUInt64) {
@@ -111,8 +115,8 @@ Result<void> store_text(Tensor& out, std::int64_t i, std::string_view text, cons
     if (text == "False" || text == "false") value = 0;
   }
   if (!value) {
-    return invalid_argument("the string '", text.substr(0, 40), "' is not a number, so it cannot become ",
-                            dtype_name(out.dtype()));
+    return invalid_argument("the string '", text.substr(0, 40),
+                            "' is not a number, so it cannot become ", dtype_name(out.dtype()));
   }
   store_elements(out, i, 1, &*value, rules);
   return {};
@@ -170,7 +174,9 @@ Result<void> eval_cast(EvalContext& context) {
 
 Result<void> infer_cast_like(InferContext& context) { return infer_to(context, context.dtype(1)); }
 
-Result<void> eval_cast_like(EvalContext& context) { return cast(context, context.input(1).dtype()); }
+Result<void> eval_cast_like(EvalContext& context) {
+  return cast(context, context.input(1).dtype());
+}
 
 Result<void> require_same_bits(DType from, DType to) {
   if (dtype_bits(from) == dtype_bits(to) && dtype_bits(to) > 0) return {};
@@ -210,7 +216,11 @@ Result<void> eval_bit_cast(EvalContext& context) {
 OpDefs cast_ops() {
   return {
       {.name = "Cast", .infer = infer_cast, .eval = eval_cast},
-      {.name = "CastLike", .since = 15, .inputs = {2, 2}, .infer = infer_cast_like, .eval = eval_cast_like},
+      {.name = "CastLike",
+       .since = 15,
+       .inputs = {2, 2},
+       .infer = infer_cast_like,
+       .eval = eval_cast_like},
       {.name = "BitCast", .since = 26, .infer = infer_bit_cast, .eval = eval_bit_cast},
   };
 }

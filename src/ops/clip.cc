@@ -29,8 +29,10 @@ Result<Bounds<C>> bounds_of(const EvalContext& context) {
   if constexpr (std::is_floating_point_v<C>) {
     bounds = {-std::numeric_limits<C>::infinity(), std::numeric_limits<C>::infinity()};
     if (context.opset() < 11) {
-      bounds.least = static_cast<C>(context.attributes().float_or("min", std::numeric_limits<float>::lowest()));
-      bounds.greatest = static_cast<C>(context.attributes().float_or("max", std::numeric_limits<float>::max()));
+      bounds.least = static_cast<C>(
+          context.attributes().float_or("min", std::numeric_limits<float>::lowest()));
+      bounds.greatest =
+          static_cast<C>(context.attributes().float_or("max", std::numeric_limits<float>::max()));
     }
   }
   for (const std::size_t i : {1, 2}) {

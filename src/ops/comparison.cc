@@ -1,5 +1,5 @@
-// Equal, Greater, Less, GreaterOrEqual, LessOrEqual; And, Or, Xor; BitwiseAnd, BitwiseOr, BitwiseXor
-// and BitShift: two tensors with broadcasting.
+// Equal, Greater, Less, GreaterOrEqual, LessOrEqual; And, Or, Xor; BitwiseAnd, BitwiseOr,
+// BitwiseXor and BitShift: two tensors with broadcasting.
 #include <array>
 #include <functional>
 #include <optional>
@@ -60,7 +60,8 @@ Result<void> eval_equal(EvalContext& context) {
   }
   TRIVET_ASSIGN(const Shape shape, broadcast(std::array{a.shape(), b.shape()}));
   TRIVET_ASSIGN(Tensor out, context.allocate(0, DType::kBool, shape));
-  StridedWalk walk(shape, {broadcast_strides(a.shape(), shape), broadcast_strides(b.shape(), shape)});
+  StridedWalk walk(shape,
+                   {broadcast_strides(a.shape(), shape), broadcast_strides(b.shape(), shape)});
   for (bool& element : out.mutable_data<bool>()) {
     element = a.data<std::string>()[static_cast<std::size_t>(walk.offset(0))] ==
               b.data<std::string>()[static_cast<std::size_t>(walk.offset(1))];
@@ -126,7 +127,10 @@ Result<void> eval_shift(EvalContext& context) {
 
 template <class Op>
 OpDef comparison(std::string_view name, int since = 7) {
-  return {.name = name, .since = since, .inputs = {2, 2}, .infer = infer_comparison<Op>,
+  return {.name = name,
+          .since = since,
+          .inputs = {2, 2},
+          .infer = infer_comparison<Op>,
           .eval = eval_comparison<Op>};
 }
 
@@ -137,14 +141,18 @@ OpDef logic(std::string_view name) {
 
 template <class Op>
 OpDef bitwise(std::string_view name) {
-  return {.name = name, .since = 18, .inputs = {2, 2}, .infer = infer_same, .eval = eval_bitwise<Op>};
+  return {
+      .name = name, .since = 18, .inputs = {2, 2}, .infer = infer_same, .eval = eval_bitwise<Op>};
 }
 
 }  // namespace
 
 OpDefs comparison_ops() {
   return {
-      {.name = "Equal", .since = 7, .inputs = {2, 2}, .infer = infer_comparison<std::equal_to<>>,
+      {.name = "Equal",
+       .since = 7,
+       .inputs = {2, 2},
+       .infer = infer_comparison<std::equal_to<>>,
        .eval = eval_equal},
       comparison<std::greater<>>("Greater"),
       comparison<std::less<>>("Less"),

@@ -15,9 +15,12 @@ Result<Tensor> constant_value(const Attributes& attributes) {
   if (const auto* v = attributes.get<std::int64_t>("value_int")) return Tensor::scalar(*v);
   if (const auto* v = attributes.get<float>("value_float")) return Tensor::scalar(*v);
   if (const auto* v = attributes.get<std::string>("value_string")) return Tensor::scalar(*v);
-  if (const auto* v = attributes.get<std::vector<std::int64_t>>("value_ints")) return Tensor::from_vector(*v);
-  if (const auto* v = attributes.get<std::vector<float>>("value_floats")) return Tensor::from_vector(*v);
-  if (const auto* v = attributes.get<std::vector<std::string>>("value_strings")) return Tensor::from_vector(*v);
+  if (const auto* v = attributes.get<std::vector<std::int64_t>>("value_ints"))
+    return Tensor::from_vector(*v);
+  if (const auto* v = attributes.get<std::vector<float>>("value_floats"))
+    return Tensor::from_vector(*v);
+  if (const auto* v = attributes.get<std::vector<std::string>>("value_strings"))
+    return Tensor::from_vector(*v);
   // The type of an empty list cannot always be told from the file.
   if (attributes.has("value_ints")) return Tensor::from_vector(std::vector<std::int64_t>{});
   if (attributes.has("value_floats")) return Tensor::from_vector(std::vector<float>{});

@@ -41,9 +41,9 @@ Result<void> infer_constant_of_shape(InferContext& context) {
   const bool whole = is_integer(value.dtype());
   if (whole && elements->size() == 1 && elements->front().is_constant() &&
       elements->front().value() <= 64) {
-    context.set_output_elements(
-        0, SymbolicShape(static_cast<std::size_t>(elements->front().value()),
-                         Dim(element_as_int64(value, 0))));
+    context.set_output_elements(0,
+                                SymbolicShape(static_cast<std::size_t>(elements->front().value()),
+                                              Dim(element_as_int64(value, 0))));
   }
   return {};
 }
@@ -76,7 +76,9 @@ Result<void> eval_constant_of_shape(EvalContext& context) {
 }  // namespace
 
 OpDefs constant_of_shape_ops() {
-  return {{.name = "ConstantOfShape", .since = 9, .infer = infer_constant_of_shape,
+  return {{.name = "ConstantOfShape",
+           .since = 9,
+           .infer = infer_constant_of_shape,
            .eval = eval_constant_of_shape}};
 }
 

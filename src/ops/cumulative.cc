@@ -48,7 +48,8 @@ Result<void> eval_cumulative(EvalContext& context) {
     return invalid_argument("axis must be one integer, it is ", dtype_name(axis_input.dtype()), " ",
                             shape_to_string(axis_input.shape()));
   }
-  TRIVET_ASSIGN(const std::size_t axis, normalize_axis(element_as_int64(axis_input, 0), x.shape().size()));
+  TRIVET_ASSIGN(const std::size_t axis,
+                normalize_axis(element_as_int64(axis_input, 0), x.shape().size()));
   const bool exclusive = context.attributes().int_or("exclusive", 0) != 0;
   const bool reverse = context.attributes().int_or("reverse", 0) != 0;
   const AxisView view = axis_view(x.shape(), axis);
@@ -60,8 +61,8 @@ Result<void> eval_cumulative(EvalContext& context) {
     for (std::int64_t o = 0; o < view.outer; ++o) {
       for (std::int64_t i = 0; i < view.inner; ++i) {
         const std::int64_t at = o * view.length * view.inner + i;
-        run_line<Op>(values.data<C>().data() + at, sums.mutable_data<C>().data() + at, view, exclusive,
-                     reverse);
+        run_line<Op>(values.data<C>().data() + at, sums.mutable_data<C>().data() + at, view,
+                     exclusive, reverse);
       }
     }
     return convert_into(sums, out);
@@ -71,9 +72,15 @@ Result<void> eval_cumulative(EvalContext& context) {
 }  // namespace
 
 OpDefs cumulative_ops() {
-  return {{.name = "CumSum", .since = 11, .inputs = {2, 2}, .infer = infer_like_first,
+  return {{.name = "CumSum",
+           .since = 11,
+           .inputs = {2, 2},
+           .infer = infer_like_first,
            .eval = eval_cumulative<Sum>},
-          {.name = "CumProd", .since = 26, .inputs = {2, 2}, .infer = infer_like_first,
+          {.name = "CumProd",
+           .since = 26,
+           .inputs = {2, 2},
+           .infer = infer_like_first,
            .eval = eval_cumulative<Product>}};
 }
 

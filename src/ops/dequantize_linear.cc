@@ -33,8 +33,8 @@ Result<void> infer_dequantize(InferContext& context) {
 
 /// The difference of integers is exact in 64 bits and then rounded once.
 template <class C>
-void dequantize(const Tensor& x, const QuantizationLayout& layout, const float* scales, const C* zeros,
-                Tensor& out) {
+void dequantize(const Tensor& x, const QuantizationLayout& layout, const float* scales,
+                const C* zeros, Tensor& out) {
   C values[kChunk];
   float results[kChunk];
   const std::int64_t step = layout.inner_steps ? 1 : 0;
@@ -57,13 +57,15 @@ void dequantize(const Tensor& x, const QuantizationLayout& layout, const float* 
 }
 
 template <class C>
-Result<void> dequantize_as(const EvalContext& context, const QuantizationLayout& layout, Tensor& out) {
+Result<void> dequantize_as(const EvalContext& context, const QuantizationLayout& layout,
+                           Tensor& out) {
   TRIVET_ASSIGN(const Tensor scales, converted(context.input(1), DType::kFloat32));
   Tensor zeros;
   if (context.has_input(2)) {
     TRIVET_ASSIGN(zeros, converted(context.input(2), kDTypeOf<C>));
   }
-  dequantize(context.input(0), layout, scales.data<float>().data(), static_cast<const C*>(zeros.raw()), out);
+  dequantize(context.input(0), layout, scales.data<float>().data(),
+             static_cast<const C*>(zeros.raw()), out);
   return {};
 }
 
@@ -91,7 +93,10 @@ Result<void> eval_dequantize(EvalContext& context) {
 }  // namespace
 
 OpDefs dequantize_linear_ops() {
-  return {{.name = "DequantizeLinear", .since = 10, .inputs = {2, 3}, .infer = infer_dequantize,
+  return {{.name = "DequantizeLinear",
+           .since = 10,
+           .inputs = {2, 3},
+           .infer = infer_dequantize,
            .eval = eval_dequantize}};
 }
 

@@ -30,7 +30,8 @@ Result<double> drop_ratio(const EvalContext& context) {
   if (!context.has_input(1)) return 0.5;
   if (context.input(1).size() != 1) return invalid_argument("ratio must be one number");
   const double ratio = element_as_double(context.input(1), 0);
-  if (!(ratio >= 0 && ratio < 1)) return invalid_argument("ratio is ", ratio, "; it must be in [0, 1)");
+  if (!(ratio >= 0 && ratio < 1))
+    return invalid_argument("ratio is ", ratio, "; it must be in [0, 1)");
   return ratio;
 }
 
@@ -64,9 +65,18 @@ Result<void> eval_dropout(EvalContext& context) {
 }  // namespace
 
 OpDefs dropout_ops() {
-  return {{.name = "Dropout", .since = 7, .outputs = {1, 2}, .infer = infer_dropout, .eval = eval_dropout},
-          {.name = "Dropout", .since = 12, .inputs = {1, 3}, .outputs = {1, 2}, .infer = infer_dropout,
-           .eval = eval_dropout, .deterministic = false}};
+  return {{.name = "Dropout",
+           .since = 7,
+           .outputs = {1, 2},
+           .infer = infer_dropout,
+           .eval = eval_dropout},
+          {.name = "Dropout",
+           .since = 12,
+           .inputs = {1, 3},
+           .outputs = {1, 2},
+           .infer = infer_dropout,
+           .eval = eval_dropout,
+           .deterministic = false}};
 }
 
 }  // namespace trivet::ops

@@ -23,7 +23,8 @@ Result<void> infer_dynamic_quantize(InferContext& context) {
 Result<void> eval_dynamic_quantize(EvalContext& context) {
   const Tensor& x = context.input(0);
   if (x.dtype() != DType::kFloat32) {
-    return unsupported("DynamicQuantizeLinear takes float32, this input is ", dtype_name(x.dtype()));
+    return unsupported("DynamicQuantizeLinear takes float32, this input is ",
+                       dtype_name(x.dtype()));
   }
   float least = 0;
   float greatest = 0;
@@ -49,7 +50,10 @@ Result<void> eval_dynamic_quantize(EvalContext& context) {
 }  // namespace
 
 OpDefs dynamic_quantize_linear_ops() {
-  return {{.name = "DynamicQuantizeLinear", .since = 11, .outputs = {3, 3}, .infer = infer_dynamic_quantize,
+  return {{.name = "DynamicQuantizeLinear",
+           .since = 11,
+           .outputs = {3, 3},
+           .infer = infer_dynamic_quantize,
            .eval = eval_dynamic_quantize}};
 }
 

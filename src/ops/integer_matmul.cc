@@ -97,14 +97,19 @@ void multiply(const std::int32_t* a, const std::int32_t* b, std::int32_t* c, std
 }
 
 /// The int32 product of two int32 tensors into `out`, which has product_shape.
-void multiply_batches(const Tensor& left, const Tensor& right, const Shape& out_shape, std::int32_t* out) {
+void multiply_batches(const Tensor& left, const Tensor& right, const Shape& out_shape,
+                      std::int32_t* out) {
   Shape a = left.shape();
   Shape b = right.shape();
   Shape batch = out_shape;
-  if (a.size() == 1) a.insert(a.begin(), 1);
-  else batch.pop_back();
-  if (b.size() == 1) b.push_back(1);
-  else batch.pop_back();
+  if (a.size() == 1)
+    a.insert(a.begin(), 1);
+  else
+    batch.pop_back();
+  if (b.size() == 1)
+    b.push_back(1);
+  else
+    batch.pop_back();
   const std::int64_t m = a[a.size() - 2];
   const std::int64_t k = a.back();
   const std::int64_t n = b.back();
@@ -120,15 +125,18 @@ void multiply_batches(const Tensor& left, const Tensor& right, const Shape& out_
 }
 
 Result<Shape> evaluated_shape(const Tensor& a, const Tensor& b) {
-  TRIVET_ASSIGN(const SymbolicShape shape, product_shape(SymbolicShape(a.shape().begin(), a.shape().end()),
-                                                         SymbolicShape(b.shape().begin(), b.shape().end())));
+  TRIVET_ASSIGN(const SymbolicShape shape,
+                product_shape(SymbolicShape(a.shape().begin(), a.shape().end()),
+                              SymbolicShape(b.shape().begin(), b.shape().end())));
   return *constant_shape(shape);
 }
 
 Result<void> eval_matmul_integer(EvalContext& context) {
   TRIVET_ASSIGN(const Shape shape, evaluated_shape(context.input(0), context.input(1)));
-  TRIVET_ASSIGN(const Tensor a, shifted(context.input(0), context.has_input(2) ? &context.input(2) : nullptr, true));
-  TRIVET_ASSIGN(const Tensor b, shifted(context.input(1), context.has_input(3) ? &context.input(3) : nullptr, false));
+  TRIVET_ASSIGN(const Tensor a, shifted(context.input(0),
+                                        context.has_input(2) ? &context.input(2) : nullptr, true));
+  TRIVET_ASSIGN(const Tensor b, shifted(context.input(1),
+                                        context.has_input(3) ? &context.input(3) : nullptr, false));
   TRIVET_ASSIGN(Tensor out, context.allocate(0, DType::kInt32, shape));
   multiply_batches(a, b, shape, out.mutable_data<std::int32_t>().data());
   return {};
@@ -150,7 +158,8 @@ Result<void> eval_qlinear_matmul(EvalContext& context) {
   const Tensor& y_scale = context.input(6);
   const Tensor& y_zero_point = context.input(7);
   if (dtype_bits(y_zero_point.dtype()) != 8 || !is_integer(y_zero_point.dtype())) {
-    return unsupported("an output of ", dtype_name(y_zero_point.dtype()), "; it must be int8 or uint8");
+    return unsupported("an output of ", dtype_name(y_zero_point.dtype()),
+                       "; it must be int8 or uint8");
   }
   TRIVET_ASSIGN(const Shape shape, evaluated_shape(context.input(0), context.input(3)));
   TRIVET_ASSIGN(const Tensor a, shifted(context.input(0), &context.input(2), true));
@@ -163,8 +172,10 @@ Result<void> eval_qlinear_matmul(EvalContext& context) {
   TRIVET_ASSIGN(Tensor out, context.allocate(0, y_zero_point.dtype(), shape));
   multiply_batches(a, b, shape, product.mutable_data<std::int32_t>().data());
   const IntegerRange range = integer_range(out.dtype());
-  StridedWalk walk(shape, {broadcast_strides(a_scales.shape(), shape), broadcast_strides(b_scales.shape(), shape),
-                           broadcast_strides(y_scales.shape(), shape), broadcast_strides(zeros.shape(), shape)});
+  StridedWalk walk(
+      shape,
+      {broadcast_strides(a_scales.shape(), shape), broadcast_strides(b_scales.shape(), shape),
+       broadcast_strides(y_scales.shape(), shape), broadcast_strides(zeros.shape(), shape)});
   const auto parameter = [&walk](const Tensor& t, std::size_t k) {
     return t.data<double>()[static_cast<std::size_t>(walk.offset(k))];
   };
@@ -172,7 +183,8 @@ Result<void> eval_qlinear_matmul(EvalContext& context) {
     const double scale = parameter(a_scales, 0) * parameter(b_scales, 1) / parameter(y_scales, 2);
     const double value = product.data<std::int32_t>()[static_cast<std::size_t>(i)] * scale;
     const double rounded = std::nearbyint(value) + parameter(zeros, 3);
-    const double limited = std::clamp(rounded, static_cast<double>(range.least), static_cast<double>(range.greatest));
+    const double limited =
+        std::clamp(rounded, static_cast<double>(range.least), static_cast<double>(range.greatest));
     store_elements(out, i, 1, &limited);
   }
   return {};
@@ -181,9 +193,15 @@ Result<void> eval_qlinear_matmul(EvalContext& context) {
 }  // namespace
 
 OpDefs integer_matmul_ops() {
-  return {{.name = "MatMulInteger", .since = 10, .inputs = {2, 4}, .infer = infer_matmul_integer,
+  return {{.name = "MatMulInteger",
+           .since = 10,
+           .inputs = {2, 4},
+           .infer = infer_matmul_integer,
            .eval = eval_matmul_integer},
-          {.name = "QLinearMatMul", .since = 10, .inputs = {8, 8}, .infer = infer_qlinear_matmul,
+          {.name = "QLinearMatMul",
+           .since = 10,
+           .inputs = {8, 8},
+           .infer = infer_qlinear_matmul,
            .eval = eval_qlinear_matmul}};
 }
 

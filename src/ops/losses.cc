@@ -37,7 +37,8 @@ Result<void> infer_loss(InferContext& context) {
 /// The shapes of scores (N × C × d…), labels (N × d…) and weights (C) must fit.
 Result<void> check_shapes(const EvalContext& context) {
   const Shape& scores = context.input(0).shape();
-  if (scores.size() < 2) return invalid_argument("the scores have rank ", scores.size(), "; it must be at least 2");
+  if (scores.size() < 2)
+    return invalid_argument("the scores have rank ", scores.size(), "; it must be at least 2");
   Shape expected = scores;
   expected.erase(expected.begin() + 1);
   if (context.input(1).shape() != expected) {
@@ -47,8 +48,8 @@ Result<void> check_shapes(const EvalContext& context) {
   }
   if (!is_integer(context.input(1).dtype())) return invalid_argument("labels must be integers");
   if (context.has_input(2) && context.input(2).shape() != Shape{scores[1]}) {
-    return invalid_argument("weights of shape ", shape_to_string(context.input(2).shape()), "; they must be ",
-                            scores[1]);
+    return invalid_argument("weights of shape ", shape_to_string(context.input(2).shape()),
+                            "; they must be ", scores[1]);
   }
   return {};
 }
@@ -60,7 +61,8 @@ Result<void> loss(EvalContext& context, const Tensor& log_probabilities) {
   const Tensor& labels = context.input(1);
   const AxisView view = axis_view(log_probabilities.shape(), 1);
   const bool none = reduction == "none";
-  TRIVET_ASSIGN(Tensor out, context.allocate(0, context.input(0).dtype(), none ? labels.shape() : Shape{}));
+  TRIVET_ASSIGN(Tensor out,
+                context.allocate(0, context.input(0).dtype(), none ? labels.shape() : Shape{}));
   double total = 0;
   double total_weight = 0;
   for (std::int64_t at = 0; at < labels.size(); ++at) {
@@ -102,11 +104,14 @@ Result<Tensor> log_softmax(const Tensor& scores) {
       const double* from = x.data<double>().data() + at;
       double* to = out.mutable_data<double>().data() + at;
       double greatest = from[0];
-      for (std::int64_t c = 1; c < view.length; ++c) greatest = std::max(greatest, from[c * view.inner]);
+      for (std::int64_t c = 1; c < view.length; ++c)
+        greatest = std::max(greatest, from[c * view.inner]);
       double sum = 0;
-      for (std::int64_t c = 0; c < view.length; ++c) sum += std::exp(from[c * view.inner] - greatest);
+      for (std::int64_t c = 0; c < view.length; ++c)
+        sum += std::exp(from[c * view.inner] - greatest);
       const double shift = greatest + std::log(sum);
-      for (std::int64_t c = 0; c < view.length; ++c) to[c * view.inner] = from[c * view.inner] - shift;
+      for (std::int64_t c = 0; c < view.length; ++c)
+        to[c * view.inner] = from[c * view.inner] - shift;
     }
   }
   return out;
@@ -126,10 +131,17 @@ Result<void> eval_softmax_cross_entropy(EvalContext& context) {
 }  // namespace
 
 OpDefs losses_ops() {
-  return {{.name = "NegativeLogLikelihoodLoss", .since = 12, .inputs = {2, 3}, .infer = infer_loss,
+  return {{.name = "NegativeLogLikelihoodLoss",
+           .since = 12,
+           .inputs = {2, 3},
+           .infer = infer_loss,
            .eval = eval_negative_log_likelihood},
-          {.name = "SoftmaxCrossEntropyLoss", .since = 12, .inputs = {2, 3}, .outputs = {1, 2},
-           .infer = infer_loss, .eval = eval_softmax_cross_entropy}};
+          {.name = "SoftmaxCrossEntropyLoss",
+           .since = 12,
+           .inputs = {2, 3},
+           .outputs = {1, 2},
+           .infer = infer_loss,
+           .eval = eval_softmax_cross_entropy}};
 }
 
 }  // namespace trivet::ops

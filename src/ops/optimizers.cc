@@ -45,7 +45,8 @@ class Adam {
         norm_(a.float_or("norm_coefficient", 0.0f)),
         post_(a.float_or("norm_coefficient_post", 0.0f)),
         epsilon_(a.float_or("epsilon", 1e-6f)),
-        rate_(step > 0 ? rate * std::sqrt(1 - std::pow(beta_, step)) / (1 - std::pow(alpha_, step)) : rate) {}
+        rate_(step > 0 ? rate * std::sqrt(1 - std::pow(beta_, step)) / (1 - std::pow(alpha_, step))
+                       : rate) {}
 
   void update(double& x, double g, std::array<double, kMostStates>& states) const {
     const double gradient = norm_ * x + g;
@@ -91,7 +92,8 @@ class Momentum {
 Result<std::size_t> tensor_count(std::size_t inputs, std::size_t states) {
   const std::size_t each = 2 + states;
   if (inputs < 2 + each || (inputs - 2) % each != 0) {
-    return invalid_model("this node has ", inputs, " inputs; it must have 2 and ", each, " per tensor");
+    return invalid_model("this node has ", inputs, " inputs; it must have 2 and ", each,
+                         " per tensor");
   }
   return (inputs - 2) / each;
 }
@@ -117,9 +119,11 @@ Result<void> train(EvalContext& context, const Rule& rule, std::size_t n, std::s
   for (std::size_t k = 0; k < Rule::kStates; ++k) {
     states[k] = &context.input(2 + (2 + k) * n + i);
     TRIVET_ASSIGN(new_states[k], context.allocate((1 + k) * n + i, states[k]->dtype(), x.shape()));
-    if (states[k]->shape() != x.shape()) return invalid_argument("a state has another shape than its tensor");
+    if (states[k]->shape() != x.shape())
+      return invalid_argument("a state has another shape than its tensor");
   }
-  if (g.shape() != x.shape()) return invalid_argument("a gradient has another shape than its tensor");
+  if (g.shape() != x.shape())
+    return invalid_argument("a gradient has another shape than its tensor");
   TRIVET_ASSIGN(Tensor new_x, context.allocate(i, x.dtype(), x.shape()));
   for (std::int64_t at = 0; at < x.size(); ++at) {
     double value = element_as_double(x, at);
@@ -150,8 +154,12 @@ Result<void> eval_step(EvalContext& context) {
 
 template <class Rule>
 OpDef optimizer(std::string_view name) {
-  return {.name = name, .domain = kDomain, .inputs = {3 + Rule::kStates, kVariadic},
-          .outputs = {1, kVariadic}, .infer = infer_step<Rule>, .eval = eval_step<Rule>};
+  return {.name = name,
+          .domain = kDomain,
+          .inputs = {3 + Rule::kStates, kVariadic},
+          .outputs = {1, kVariadic},
+          .infer = infer_step<Rule>,
+          .eval = eval_step<Rule>};
 }
 
 }  // namespace

@@ -78,54 +78,18 @@ std::int64_t source_place(std::int64_t p, std::int64_t n, std::string_view mode)
   return q < n ? q : 2 * (n - 1) - q;
 }
 
-/// A stretch of the last axis that is copied as one.
-struct Run {
-  std::int64_t from;
-  std::int64_t to;
-  std::int64_t count;
-};
-
-std::vector<Run> runs_of(const std::vector<std::int64_t>& places) {
-  std::vector<Run> runs;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (!runs.empty() && runs.back().from + runs.back().count == places[i]) {
-      ++runs.back().count;
-    } else {
-      runs.push_back({places[i], static_cast<std::int64_t>(i), 1});
-    }
-  }
-  return runs;
-}
-
 Result<void> repeat_inside(const Tensor& data, const Pads<std::int64_t>& pads,
                            std::string_view mode, Tensor& out) {
   if (out.size() == 0) return {};
   if (data.size() == 0)
     return invalid_argument("mode '", mode, "' has no element to repeat in an empty input");
-  const std::size_t rank = data.shape().size();
-  if (rank == 0) {
-    copy_run(data, 0, out, 0, 1);
-    return {};
-  }
-  std::vector<std::vector<std::int64_t>> places(rank);
-  for (std::size_t i = 0; i < rank; ++i) {
+  std::vector<std::vector<std::int64_t>> places(data.shape().size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
     for (std::int64_t o = 0; o < out.shape()[i]; ++o) {
       places[i].push_back(source_place(o - pads.before[i], data.shape()[i], mode));
     }
   }
-  const auto runs = runs_of(places.back());
-  const auto strides = strides_of(data.shape());
-  const Shape rows(out.shape().begin(), out.shape().end() - 1);
-  StridedWalk walk(rows, {});
-  const std::int64_t columns = out.shape().back();
-  for (std::int64_t row = 0; row < out.size() / columns; ++row, walk.next()) {
-    std::int64_t offset = 0;
-    for (std::size_t i = 0; i + 1 < rank; ++i) {
-      offset += places[i][static_cast<std::size_t>(walk.index()[i])] * strides[i];
-    }
-    for (const Run& run : runs)
-      copy_run(data, offset + run.from, out, row * columns + run.to, run.count);
-  }
+  copy_places(data, places, out);
   return {};
 }
 

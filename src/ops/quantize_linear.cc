@@ -99,7 +99,8 @@ void quantize(const Tensor& x, const QuantizationLayout& layout, const C* scales
 }
 
 template <DType kPrecision, class C>
-Result<void> quantize_as(const EvalContext& context, const QuantizationLayout& layout, Tensor& out) {
+Result<void> quantize_as(const EvalContext& context, const QuantizationLayout& layout,
+                         Tensor& out) {
   TRIVET_ASSIGN(const Tensor scales, converted(context.input(1), kDTypeOf<C>));
   Tensor zeros;
   if (context.has_input(2)) {
@@ -126,15 +127,17 @@ Result<void> eval_quantize(EvalContext& context) {
   const Tensor& x = context.input(0);
   const Tensor& scale = context.input(1);
   const Tensor* zero_point = context.has_input(2) ? &context.input(2) : nullptr;
-  TRIVET_ASSIGN(const DType dtype, output_type(context.attributes(),
-                                               zero_point == nullptr ? DType::kUndefined : zero_point->dtype()));
+  TRIVET_ASSIGN(const DType dtype,
+                output_type(context.attributes(),
+                            zero_point == nullptr ? DType::kUndefined : zero_point->dtype()));
   const bool narrow = dtype_bits(dtype) <= 16 && dtype != DType::kBool && dtype != DType::kString;
   if (!narrow || (!is_integer(dtype) && dtype_bits(dtype) > 8)) {
     return unsupported(dtype_name(dtype), " is not a quantized type");
   }
   for (const Tensor* t : {&x, &scale}) {
     if (compute_type(t->dtype()) == DType::kUndefined) {
-      return unsupported("element type ", dtype_name(t->dtype()), " is not one that QuantizeLinear takes");
+      return unsupported("element type ", dtype_name(t->dtype()),
+                         " is not one that QuantizeLinear takes");
     }
   }
   TRIVET_ASSIGN(const QuantizationLayout layout,
@@ -143,17 +146,24 @@ Result<void> eval_quantize(EvalContext& context) {
   TRIVET_ASSIGN(Tensor out, context.allocate(0, dtype, x.shape()));
   if (x.size() == 0) return {};
   switch (precision) {
-    case DType::kFloat16: return quantize_as<DType::kFloat16, float>(context, layout, out);
-    case DType::kBFloat16: return quantize_as<DType::kBFloat16, float>(context, layout, out);
-    case DType::kFloat32: return quantize_as<DType::kFloat32, float>(context, layout, out);
-    default: return quantize_as<DType::kFloat64, double>(context, layout, out);
+    case DType::kFloat16:
+      return quantize_as<DType::kFloat16, float>(context, layout, out);
+    case DType::kBFloat16:
+      return quantize_as<DType::kBFloat16, float>(context, layout, out);
+    case DType::kFloat32:
+      return quantize_as<DType::kFloat32, float>(context, layout, out);
+    default:
+      return quantize_as<DType::kFloat64, double>(context, layout, out);
   }
 }
 
 }  // namespace
 
 OpDefs quantize_linear_ops() {
-  return {{.name = "QuantizeLinear", .since = 10, .inputs = {2, 3}, .infer = infer_quantize,
+  return {{.name = "QuantizeLinear",
+           .since = 10,
+           .inputs = {2, 3},
+           .infer = infer_quantize,
            .eval = eval_quantize}};
 }
 

@@ -1,4 +1,6 @@
 // RandomNormal, RandomUniform and their …Like forms, Bernoulli and Multinomial.
+#include "ops/support/random.h"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -7,7 +9,6 @@
 #include "ops/infer_context.h"
 #include "ops/registry.h"
 #include "ops/support/elements.h"
-#include "ops/support/random.h"
 
 namespace trivet::ops {
 namespace {
@@ -81,14 +82,20 @@ Result<void> eval_like(EvalContext& context) {
   return draw<kNormal>(context, dtype, like.shape());
 }
 
-/// 1 with the probability that the element is.
+/// 1 with probability p, from the end of the unit interval that numpy's binomial() takes.
+double bernoulli(double p, RandomState& random) {
+  if (p <= 0) return 0;
+  const double u = random.uniform();
+  return (p <= 0.5 ? u > 1 - p : u <= p) ? 1 : 0;
+}
+
 Result<void> eval_bernoulli(EvalContext& context) {
   const Tensor& p = context.input(0);
   if (!is_floating(p.dtype())) return invalid_argument("probabilities must be floats");
   TRIVET_ASSIGN(const DType dtype, dtype_attribute(context.attributes(), p.dtype()));
   TRIVET_ASSIGN(Tensor out, context.allocate(0, dtype, p.shape()));
   RandomState random(seed_of(context.attributes()));
-  fill(out, [&](std::int64_t i) { return random.uniform() < element_as_double(p, i) ? 1.0 : 0.0; });
+  fill(out, [&](std::int64_t i) { return bernoulli(element_as_double(p, i), random); });
   return {};
 }
 
@@ -103,7 +110,8 @@ Result<void> infer_multinomial(InferContext& context) {
   TRIVET_ASSIGN(const std::int64_t samples, sample_size(context.attributes()));
   const SymbolicShape* shape = context.shape(0);
   if (shape != nullptr && shape->size() != 2) {
-    return invalid_argument("the input has shape ", shape_to_string(*shape), "; it must be batch x classes");
+    return invalid_argument("the input has shape ", shape_to_string(*shape),
+                            "; it must be batch x classes");
   }
   context.set_output(0, dtype, {shape == nullptr ? Dim::unknown() : shape->front(), Dim(samples)});
   return {};
@@ -140,15 +148,33 @@ Result<void> eval_multinomial(EvalContext& context) {
 
 OpDefs random_ops() {
   return {
-      {.name = "RandomNormal", .inputs = {0, 0}, .infer = infer_from_shape, .eval = eval_from_shape<true>,
+      {.name = "RandomNormal",
+       .inputs = {0, 0},
+       .infer = infer_from_shape,
+       .eval = eval_from_shape<true>,
        .deterministic = false},
-      {.name = "RandomUniform", .inputs = {0, 0}, .infer = infer_from_shape,
-       .eval = eval_from_shape<false>, .deterministic = false},
-      {.name = "RandomNormalLike", .infer = infer_like, .eval = eval_like<true>, .deterministic = false},
-      {.name = "RandomUniformLike", .infer = infer_like, .eval = eval_like<false>, .deterministic = false},
-      {.name = "Bernoulli", .since = 15, .infer = infer_like, .eval = eval_bernoulli,
+      {.name = "RandomUniform",
+       .inputs = {0, 0},
+       .infer = infer_from_shape,
+       .eval = eval_from_shape<false>,
        .deterministic = false},
-      {.name = "Multinomial", .since = 7, .infer = infer_multinomial, .eval = eval_multinomial,
+      {.name = "RandomNormalLike",
+       .infer = infer_like,
+       .eval = eval_like<true>,
+       .deterministic = false},
+      {.name = "RandomUniformLike",
+       .infer = infer_like,
+       .eval = eval_like<false>,
+       .deterministic = false},
+      {.name = "Bernoulli",
+       .since = 15,
+       .infer = infer_like,
+       .eval = eval_bernoulli,
+       .deterministic = false},
+      {.name = "Multinomial",
+       .since = 7,
+       .infer = infer_multinomial,
+       .eval = eval_multinomial,
        .deterministic = false},
   };
 }

@@ -25,7 +25,8 @@ Result<void> infer_range(InferContext& context) {
   const auto start = context.elements(0);
   const auto limit = context.elements(1);
   const auto delta = context.elements(2);
-  if (!start || !limit || !delta || start->size() != 1 || limit->size() != 1 || delta->size() != 1) {
+  if (!start || !limit || !delta || start->size() != 1 || limit->size() != 1 ||
+      delta->size() != 1) {
     context.set_output_rank(0, context.dtype(0), 1);
     return {};
   }
@@ -50,7 +51,8 @@ Result<std::int64_t> count_of(C start, C limit, C delta) {
     const auto first = static_cast<std::uint64_t>(start);
     const auto last = static_cast<std::uint64_t>(limit);
     const std::uint64_t span = delta > 0 ? last - first : first - last;
-    const std::uint64_t step = delta > 0 ? static_cast<std::uint64_t>(delta) : -static_cast<std::uint64_t>(delta);
+    const std::uint64_t step =
+        delta > 0 ? static_cast<std::uint64_t>(delta) : -static_cast<std::uint64_t>(delta);
     const std::uint64_t count = (span - 1) / step + 1;
     if (count > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
       return fail(ErrorCode::kOutOfMemory, "the range has too many elements");
@@ -69,8 +71,8 @@ Result<void> eval_range(EvalContext& context) {
   const DType dtype = context.input(0).dtype();
   for (const std::size_t i : {0, 1, 2}) {
     if (context.input(i).size() != 1 || context.input(i).dtype() != dtype) {
-      return invalid_argument("start, limit and delta must be scalars of one type; input ", i, " is ",
-                              dtype_name(context.input(i).dtype()), " ",
+      return invalid_argument("start, limit and delta must be scalars of one type; input ", i,
+                              " is ", dtype_name(context.input(i).dtype()), " ",
                               shape_to_string(context.input(i).shape()));
     }
   }
@@ -84,8 +86,9 @@ Result<void> eval_range(EvalContext& context) {
     for (std::int64_t i = 0; i < count; ++i) {
       C element;
       if constexpr (std::is_integral_v<C>) {
-        element = static_cast<C>(static_cast<std::uint64_t>(values[0]) +
-                                 static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(values[2]));
+        element =
+            static_cast<C>(static_cast<std::uint64_t>(values[0]) +
+                           static_cast<std::uint64_t>(i) * static_cast<std::uint64_t>(values[2]));
       } else {
         element = values[0] + static_cast<C>(i) * values[2];
       }
@@ -98,7 +101,8 @@ Result<void> eval_range(EvalContext& context) {
 }  // namespace
 
 OpDefs range_ops() {
-  return {{.name = "Range", .since = 11, .inputs = {3, 3}, .infer = infer_range, .eval = eval_range}};
+  return {
+      {.name = "Range", .since = 11, .inputs = {3, 3}, .infer = infer_range, .eval = eval_range}};
 }
 
 }  // namespace trivet::ops

@@ -37,13 +37,21 @@ T wrapping_mul(T a, T b) {
 struct SumOf {
   static constexpr bool kInDouble = false;
   template <class T>
-  static T begin(DType) { return 0; }
+  static T begin(DType) {
+    return 0;
+  }
   template <class T>
-  static T take(T sum, T x) { return wrapping_add(sum, x); }
+  static T take(T sum, T x) {
+    return wrapping_add(sum, x);
+  }
   template <class T>
-  static T join(T a, T b) { return wrapping_add(a, b); }
+  static T join(T a, T b) {
+    return wrapping_add(a, b);
+  }
   template <class T>
-  static T end(T sum, std::int64_t) { return sum; }
+  static T end(T sum, std::int64_t) {
+    return sum;
+  }
   static Dim fold(const Dim& a, const Dim& b) { return a + b; }
 };
 
@@ -58,12 +66,16 @@ struct MeanOf : SumOf {
 
 struct AbsoluteSumOf : SumOf {
   template <class T>
-  static T take(T sum, T x) { return x < 0 ? wrapping_add(sum, wrapping_mul(x, static_cast<T>(-1))) : wrapping_add(sum, x); }
+  static T take(T sum, T x) {
+    return x < 0 ? wrapping_add(sum, wrapping_mul(x, static_cast<T>(-1))) : wrapping_add(sum, x);
+  }
 };
 
 struct SquareSumOf : SumOf {
   template <class T>
-  static T take(T sum, T x) { return wrapping_add(sum, wrapping_mul(x, x)); }
+  static T take(T sum, T x) {
+    return wrapping_add(sum, wrapping_mul(x, x));
+  }
 };
 
 struct NormOf : SquareSumOf {
@@ -84,13 +96,21 @@ struct ExpSumOf : LogSumOf {
 struct ProductOf {
   static constexpr bool kInDouble = false;
   template <class T>
-  static T begin(DType) { return 1; }
+  static T begin(DType) {
+    return 1;
+  }
   template <class T>
-  static T take(T product, T x) { return wrapping_mul(product, x); }
+  static T take(T product, T x) {
+    return wrapping_mul(product, x);
+  }
   template <class T>
-  static T join(T a, T b) { return wrapping_mul(a, b); }
+  static T join(T a, T b) {
+    return wrapping_mul(a, b);
+  }
   template <class T>
-  static T end(T product, std::int64_t) { return product; }
+  static T end(T product, std::int64_t) {
+    return product;
+  }
   static Dim fold(const Dim& a, const Dim& b) { return a * b; }
 };
 
@@ -104,11 +124,17 @@ struct MinimumOf {
     return static_cast<T>(integer_range(dtype).greatest);
   }
   template <class T>
-  static T take(T a, T x) { return x < a || x != x ? x : a; }
+  static T take(T a, T x) {
+    return x < a || x != x ? x : a;
+  }
   template <class T>
-  static T join(T a, T b) { return take(a, b); }
+  static T join(T a, T b) {
+    return take(a, b);
+  }
   template <class T>
-  static T end(T a, std::int64_t) { return a; }
+  static T end(T a, std::int64_t) {
+    return a;
+  }
   static Dim fold(const Dim& a, const Dim& b) { return min(a, b); }
 };
 
@@ -121,11 +147,17 @@ struct MaximumOf {
     return static_cast<T>(integer_range(dtype).least);
   }
   template <class T>
-  static T take(T a, T x) { return x > a || x != x ? x : a; }
+  static T take(T a, T x) {
+    return x > a || x != x ? x : a;
+  }
   template <class T>
-  static T join(T a, T b) { return take(a, b); }
+  static T join(T a, T b) {
+    return take(a, b);
+  }
   template <class T>
-  static T end(T a, std::int64_t) { return a; }
+  static T end(T a, std::int64_t) {
+    return a;
+  }
   static Dim fold(const Dim& a, const Dim& b) { return max(a, b); }
 };
 
@@ -133,7 +165,8 @@ struct MaximumOf {
 /// noop_with_empty_axes.
 Result<std::vector<bool>> reduced_axes(const Attributes& attributes, std::size_t rank,
                                        const std::vector<std::int64_t>& axes) {
-  if (axes.empty()) return std::vector<bool>(rank, attributes.int_or("noop_with_empty_axes", 0) == 0);
+  if (axes.empty())
+    return std::vector<bool>(rank, attributes.int_or("noop_with_empty_axes", 0) == 0);
   std::vector<bool> reduced(rank, false);
   for (const std::int64_t axis : axes) {
     TRIVET_ASSIGN(const std::size_t i, normalize_axis(axis, rank));
@@ -236,7 +269,8 @@ constexpr Reduction<C> reduction() {
   if constexpr (Op::kInDouble && !std::is_same_v<C, double>) {
     return {};
   } else {
-    return {take_row<Op, C>, Op::template begin<C>, [](C sum, std::int64_t n) { return Op::end(sum, n); }};
+    return {take_row<Op, C>, Op::template begin<C>,
+            [](C sum, std::int64_t n) { return Op::end(sum, n); }};
   }
 }
 
@@ -255,7 +289,8 @@ inline constexpr Reductions kReductions = {reduction<Op, double>(), reduction<Op
 
 /// Takes every element of x into its accumulator. `kept` is the shape with 1 for reduced axes.
 template <class C>
-void take_all(const Reduction<C>& op, const Tensor& x, const Shape& kept, C* sums, const C* shifts) {
+void take_all(const Reduction<C>& op, const Tensor& x, const Shape& kept, C* sums,
+              const C* shifts) {
   RowWalk walk(x.shape(), {strides_of(x.shape()), broadcast_strides(kept, x.shape())});
   const bool direct = x.dtype() == kDTypeOf<C>;
   C buffer[kChunk];
@@ -286,7 +321,8 @@ Result<Tensor> finite_maxima(const Tensor& x, const Shape& kept) {
 }
 
 template <class C>
-Result<void> reduce(const Reduction<C>& op, bool shifted, const Tensor& x, const Shape& kept, Tensor& out) {
+Result<void> reduce(const Reduction<C>& op, bool shifted, const Tensor& x, const Shape& kept,
+                    Tensor& out) {
   Tensor sums = out;
   if (out.dtype() != kDTypeOf<C>) {
     TRIVET_ASSIGN(sums, Tensor::allocate(kDTypeOf<C>, out.shape()));
@@ -319,10 +355,12 @@ Result<void> run(EvalContext& context, const Reductions& op) {
   const Shape shape = reduced_shape(x.shape(), reduced, keeps_dims(context.attributes()));
   const DType computed = compute_type(x.dtype());
   if (computed == DType::kUndefined) {
-    return unsupported("element type ", dtype_name(x.dtype()), " is not one that this operator takes");
+    return unsupported("element type ", dtype_name(x.dtype()),
+                       " is not one that this operator takes");
   }
   TRIVET_ASSIGN(Tensor out, context.allocate(0, x.dtype(), shape));
-  if (is_floating(computed) || op.i64.take_row == nullptr) return reduce(op.f64, op.shifted, x, kept, out);
+  if (is_floating(computed) || op.i64.take_row == nullptr)
+    return reduce(op.f64, op.shifted, x, kept, out);
   if (computed == DType::kUInt64) return reduce(op.u64, false, x, kept, out);
   return reduce(op.i64, false, x, kept, out);
 }
@@ -336,7 +374,10 @@ Result<void> eval_reduce(EvalContext& context) {
 template <class Op>
 void add(OpDefs& ops, std::string_view name, int axes_input_since = 18) {
   ops.push_back({.name = name, .infer = infer_reduce<Op>, .eval = eval_reduce<Op>});
-  ops.push_back({.name = name, .since = axes_input_since, .inputs = {1, 2}, .infer = infer_reduce<Op>,
+  ops.push_back({.name = name,
+                 .since = axes_input_since,
+                 .inputs = {1, 2},
+                 .infer = infer_reduce<Op>,
                  .eval = eval_reduce<Op>});
 }
 

@@ -28,10 +28,12 @@ Result<void> check_arity(const Node& node, const OpDef& op) {
   const auto inputs = static_cast<int>(node.inputs.size());
   const auto outputs = static_cast<int>(node.outputs.size());
   if (inputs < op.inputs.least || inputs > op.inputs.most) {
-    return invalid_model(op.name, " takes ", describe(op.inputs), " inputs, this node has ", inputs);
+    return invalid_model(op.name, " takes ", describe(op.inputs), " inputs, this node has ",
+                         inputs);
   }
   if (outputs < op.outputs.least || outputs > op.outputs.most) {
-    return invalid_model(op.name, " has ", describe(op.outputs), " outputs, this node names ", outputs);
+    return invalid_model(op.name, " has ", describe(op.outputs), " outputs, this node names ",
+                         outputs);
   }
   for (int i = 0; i < op.inputs.least; ++i) {
     if (node.input(static_cast<std::size_t>(i)) == kNoValue) {
@@ -66,7 +68,8 @@ Result<const OpDef*> find_op(const Node& node) {
       return invalid_model("operator ", full, " does not exist yet in opset ", node.opset,
                            "; export the model with a newer opset");
     }
-    return unsupported("operator ", full, " is not one that Trivet knows; export the model without it, "
+    return unsupported("operator ", full,
+                       " is not one that Trivet knows; export the model without it, "
                        "or as a model-local function of standard operators");
   }
   TRIVET_TRY(check_arity(node, *op));

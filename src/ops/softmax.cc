@@ -40,7 +40,8 @@ struct LogSoftmax {
   static void line(const C* x, C* y, std::int64_t n, std::int64_t stride) {
     const C shift = greatest(x, n, stride);
     double sum = 0;
-    for (std::int64_t i = 0; i < n; ++i) sum += static_cast<double>(std::exp(x[i * stride] - shift));
+    for (std::int64_t i = 0; i < n; ++i)
+      sum += static_cast<double>(std::exp(x[i * stride] - shift));
     const C log_sum = static_cast<C>(std::log(sum));
     for (std::int64_t i = 0; i < n; ++i) y[i * stride] = x[i * stride] - shift - log_sum;
   }
@@ -67,7 +68,8 @@ Result<void> infer_softmax(InferContext& context) {
   const SymbolicShape* shape = context.shape(0);
   if (shape == nullptr) return {};
   const std::int64_t axis = axis_attribute(context.attributes(), context.opset());
-  const bool flattens_to_vector = context.opset() < 13 && axis == static_cast<std::int64_t>(shape->size());
+  const bool flattens_to_vector =
+      context.opset() < 13 && axis == static_cast<std::int64_t>(shape->size());
   if (!flattens_to_vector) TRIVET_TRY(normalize_axis(axis, shape->size()));
   return {};
 }
@@ -91,7 +93,8 @@ Result<void> eval_softmax(EvalContext& context) {
   TRIVET_ASSIGN(Tensor out, context.allocate(0, x.dtype(), x.shape()));
   if (x.size() == 0) return {};
   if (!is_floating(x.dtype())) {
-    return unsupported("element type ", dtype_name(x.dtype()), " is not one that this operator takes");
+    return unsupported("element type ", dtype_name(x.dtype()),
+                       " is not one that this operator takes");
   }
   return dispatch(Types<float, double>{}, compute_type(x.dtype()), [&]<class C>() -> Result<void> {
     TRIVET_ASSIGN(const Tensor values, converted(x, kDTypeOf<C>));

@@ -1,5 +1,5 @@
-// Functions of one number: signs, rounding, powers, logarithms, trigonometry; Not, BitwiseNot, IsNaN
-// and IsInf.
+// Functions of one number: signs, rounding, powers, logarithms, trigonometry; Not, BitwiseNot,
+// IsNaN and IsInf.
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
@@ -102,15 +102,17 @@ Result<void> eval_not(EvalContext& context) {
 
 struct BitwiseNot {
   template <class T>
-  T operator()(T x) const { return static_cast<T>(~x); }
+  T operator()(T x) const {
+    return static_cast<T>(~x);
+  }
 };
 
 Result<void> eval_bitwise_not(EvalContext& context) {
   const BitwiseNot op;
-  return map_unary(context,
-                   {nullptr, nullptr, unary_row<BitwiseNot, std::int64_t>,
-                    unary_row<BitwiseNot, std::uint64_t>},
-                   &op);
+  return map_unary(
+      context,
+      {nullptr, nullptr, unary_row<BitwiseNot, std::int64_t>, unary_row<BitwiseNot, std::uint64_t>},
+      &op);
 }
 
 Result<void> infer_test(InferContext& context) {
@@ -127,7 +129,8 @@ template <class Function>
 Result<void> test_floats(EvalContext& context, Function test) {
   const Tensor& x = context.input(0);
   if (!is_floating(x.dtype())) {
-    return unsupported("element type ", dtype_name(x.dtype()), " is not one that this operator takes");
+    return unsupported("element type ", dtype_name(x.dtype()),
+                       " is not one that this operator takes");
   }
   TRIVET_ASSIGN(Tensor y, context.allocate(0, DType::kBool, x.shape()));
   const auto out = y.mutable_data<bool>();
@@ -147,7 +150,8 @@ Result<void> eval_is_nan(EvalContext& context) {
 Result<void> eval_is_inf(EvalContext& context) {
   const bool negative = context.attributes().int_or("detect_negative", 1) != 0;
   const bool positive = context.attributes().int_or("detect_positive", 1) != 0;
-  return test_floats(context, [=](double x) { return std::isinf(x) && (x < 0 ? negative : positive); });
+  return test_floats(context,
+                     [=](double x) { return std::isinf(x) && (x < 0 ? negative : positive); });
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ void select(const Tensor& condition, const Tensor& x, const Tensor& y, Tensor& z
   const T* b = static_cast<const T*>(y.raw());
   T* out = static_cast<T*>(z.mutable_raw());
   const Shape& shape = z.shape();
-  RowWalk walk(shape, {broadcast_strides(condition.shape(), shape), broadcast_strides(x.shape(), shape),
-                       broadcast_strides(y.shape(), shape)});
+  RowWalk walk(shape, {broadcast_strides(condition.shape(), shape),
+                       broadcast_strides(x.shape(), shape), broadcast_strides(y.shape(), shape)});
   walk.run([&](const Row& row) {
     for (std::int64_t i = 0; i < row.length; ++i) {
       out[row.start + i] = choose[row.offsets[0] + i * row.steps[0]] != 0
@@ -69,8 +69,9 @@ Result<void> eval_where(EvalContext& context) {
   const Tensor& x = context.input(1);
   const Tensor& y = context.input(2);
   if (condition.dtype() != DType::kBool || x.dtype() != y.dtype()) {
-    return invalid_argument("inputs of type ", dtype_name(condition.dtype()), ", ", dtype_name(x.dtype()),
-                            " and ", dtype_name(y.dtype()), "; they must be bool and twice the same type");
+    return invalid_argument("inputs of type ", dtype_name(condition.dtype()), ", ",
+                            dtype_name(x.dtype()), " and ", dtype_name(y.dtype()),
+                            "; they must be bool and twice the same type");
   }
   TRIVET_ASSIGN(const Shape shape, broadcast(std::array{condition.shape(), x.shape(), y.shape()}));
   TRIVET_ASSIGN(Tensor out, context.allocate(0, x.dtype(), shape));
@@ -79,19 +80,31 @@ Result<void> eval_where(EvalContext& context) {
     return {};
   }
   switch (dtype_bits(x.dtype())) {
-    case 8: select<std::uint8_t>(condition, x, y, out); return {};
-    case 16: select<std::uint16_t>(condition, x, y, out); return {};
-    case 32: select<std::uint32_t>(condition, x, y, out); return {};
-    case 64: select<std::uint64_t>(condition, x, y, out); return {};
-    case 128: select<Bytes16>(condition, x, y, out); return {};
-    default: return unsupported("element type ", dtype_name(x.dtype()), " is not one that Where takes");
+    case 8:
+      select<std::uint8_t>(condition, x, y, out);
+      return {};
+    case 16:
+      select<std::uint16_t>(condition, x, y, out);
+      return {};
+    case 32:
+      select<std::uint32_t>(condition, x, y, out);
+      return {};
+    case 64:
+      select<std::uint64_t>(condition, x, y, out);
+      return {};
+    case 128:
+      select<Bytes16>(condition, x, y, out);
+      return {};
+    default:
+      return unsupported("element type ", dtype_name(x.dtype()), " is not one that Where takes");
   }
 }
 
 }  // namespace
 
 OpDefs where_ops() {
-  return {{.name = "Where", .since = 9, .inputs = {3, 3}, .infer = infer_where, .eval = eval_where}};
+  return {
+      {.name = "Where", .since = 9, .inputs = {3, 3}, .infer = infer_where, .eval = eval_where}};
 }
 
 }  // namespace trivet::ops

@@ -41,7 +41,8 @@ Result<void> infer_window(InferContext& context) {
 Result<void> eval_window(EvalContext& context, const Coefficients& c) {
   TRIVET_ASSIGN(const DType dtype, output_type(context.attributes()));
   const Tensor& size = context.input(0);
-  if (size.size() != 1 || !is_integer(size.dtype())) return invalid_argument("size must be one integer");
+  if (size.size() != 1 || !is_integer(size.dtype()))
+    return invalid_argument("size must be one integer");
   const std::int64_t length = element_as_int64(size, 0);
   TRIVET_ASSIGN(Tensor out, context.allocate(0, dtype, {length}));
   const bool periodic = context.attributes().int_or("periodic", 1) != 0;
@@ -58,14 +59,16 @@ Result<void> eval_window(EvalContext& context, const Coefficients& c) {
 
 template <const Coefficients& kCoefficients>
 OpDef window(std::string_view name) {
-  return {.name = name, .since = 17, .infer = infer_window,
-          .eval = [](EvalContext& context) { return eval_window(context, kCoefficients); }};
+  return {.name = name, .since = 17, .infer = infer_window, .eval = [](EvalContext& context) {
+            return eval_window(context, kCoefficients);
+          }};
 }
 
 }  // namespace
 
 OpDefs window_ops() {
-  return {window<kHann>("HannWindow"), window<kHamming>("HammingWindow"), window<kBlackman>("BlackmanWindow")};
+  return {window<kHann>("HannWindow"), window<kHamming>("HammingWindow"),
+          window<kBlackman>("BlackmanWindow")};
 }
 
 }  // namespace trivet::ops

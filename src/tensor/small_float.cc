@@ -100,7 +100,7 @@ std::uint8_t float_to_small_float(DType dtype, float value, bool saturate, Scale
   const auto with_sign = [&](int code) { return static_cast<std::uint8_t>(code | sign); };
   if (f.nan < 0) saturate = true;
   if (std::isnan(value)) {
-    if (f.nan < 0) return with_sign(f.last_finite);
+    if (f.nan < 0) return static_cast<std::uint8_t>(sign_bit(f));  // -0, as the reference gives
     return f.unsigned_zero ? static_cast<std::uint8_t>(f.nan) : with_sign(f.nan);
   }
   int code = f.last_finite + 1;

@@ -121,11 +121,43 @@ void copy_packed(const Tensor& from, const Strided& source, Tensor& to, const St
   }
 }
 
+using Places = std::vector<std::int64_t>;
+
+/// Writes one after the other; returns where the next one goes.
 template <class T>
-void copy_typed(const Tensor& from, std::int64_t from_at, Tensor& to, std::int64_t to_at,
-                std::span<const Axis> axes) {
-  copy_block(static_cast<const T*>(from.raw()) + from_at, static_cast<T*>(to.mutable_raw()) + to_at,
-             axes);
+T* copy_axis_places(const T* from, T* to, std::span<const Places> places,
+                    std::span<const std::int64_t> strides) {
+  if (places.empty()) {
+    *to = *from;
+    return to + 1;
+  }
+  for (const std::int64_t place : places[0]) {
+    const T* source = from + place * strides[0];
+    if (places.size() == 1) {
+      *to++ = *source;
+    } else {
+      to = copy_axis_places(source, to, places.subspan(1), strides.subspan(1));
+    }
+  }
+  return to;
+}
+
+/// Calls function.template operator()<T>() with a type that is copied as elements of `dtype` are.
+template <class Function>
+void dispatch_copied(DType dtype, const Function& function) {
+  if (dtype == DType::kString) return function.template operator()<std::string>();
+  switch (dtype_bits(dtype)) {
+    case 8:
+      return function.template operator()<Unit<1>>();
+    case 16:
+      return function.template operator()<Unit<2>>();
+    case 32:
+      return function.template operator()<Unit<4>>();
+    case 64:
+      return function.template operator()<Unit<8>>();
+    default:
+      return function.template operator()<Unit<16>>();
+  }
 }
 
 }  // namespace
@@ -136,20 +168,28 @@ void copy_strided(const Tensor& from, const Strided& source, Tensor& to, const S
   if (is_sub_byte(from.dtype())) return copy_packed(from, source, to, target, extents);
   std::vector<Axis> axes = merged_axes(extents, source, target);
   pair_for_tiles(axes);
-  const std::int64_t a = source.offset;
-  const std::int64_t b = target.offset;
-  if (from.dtype() == DType::kString) return copy_typed<std::string>(from, a, to, b, axes);
-  switch (dtype_bits(from.dtype())) {
-    case 8:
-      return copy_typed<Unit<1>>(from, a, to, b, axes);
-    case 16:
-      return copy_typed<Unit<2>>(from, a, to, b, axes);
-    case 32:
-      return copy_typed<Unit<4>>(from, a, to, b, axes);
-    case 64:
-      return copy_typed<Unit<8>>(from, a, to, b, axes);
-    default:
-      return copy_typed<Unit<16>>(from, a, to, b, axes);
+  dispatch_copied(from.dtype(), [&]<class T>() {
+    copy_block(static_cast<const T*>(from.raw()) + source.offset,
+               static_cast<T*>(to.mutable_raw()) + target.offset, std::span<const Axis>(axes));
+  });
+}
+
+void copy_places(const Tensor& from, const std::vector<Places>& places, Tensor& to) {
+  if (to.size() == 0) return;
+  const auto strides = strides_of(from.shape());
+  if (!is_sub_byte(from.dtype())) {
+    return dispatch_copied(from.dtype(), [&]<class T>() {
+      copy_axis_places(static_cast<const T*>(from.raw()), static_cast<T*>(to.mutable_raw()),
+                       std::span<const Places>(places), std::span<const std::int64_t>(strides));
+    });
+  }
+  StridedWalk walk(to.shape(), {});
+  for (std::int64_t i = 0; i < to.size(); ++i, walk.next()) {
+    std::int64_t offset = 0;
+    for (std::size_t k = 0; k < places.size(); ++k) {
+      offset += places[k][static_cast<std::size_t>(walk.index()[k])] * strides[k];
+    }
+    set_packed(to, i, get_packed(from, offset));
   }
 }
 

@@ -21,6 +21,11 @@ struct Strided {
 void copy_strided(const Tensor& from, const Strided& source, Tensor& to, const Strided& target,
                   const Shape& extents);
 
+/// Fills `to` with the elements of `from` at the given places: places[i][k] is where, along axis i,
+/// the k-th output comes from.
+void copy_places(const Tensor& from, const std::vector<std::vector<std::int64_t>>& places,
+                 Tensor& to);
+
 /// Copies `count` consecutive elements between two tensors of one type.
 void copy_run(const Tensor& from, std::int64_t from_at, Tensor& to, std::int64_t to_at,
               std::int64_t count);

@@ -13,7 +13,8 @@
 
 namespace trivet::ops {
 
-/// Elements in a buffer between memory and computation: 2 KiB of doubles, well inside the first cache.
+/// Elements in a buffer between memory and computation: 2 KiB of doubles, well inside the first
+/// cache.
 inline constexpr std::int64_t kChunk = 256;
 
 /// float for float32 and every narrower float, double for float64, uint64 for uint64 (of which
@@ -33,8 +34,8 @@ template <class Function>
 
 /// What happens to a number that the target type cannot hold (attributes of Cast).
 struct CastRules {
-  bool saturate = true;                            ///< of the 8-bit floats
-  ScaleRounding rounding = ScaleRounding::kUp;     ///< of float8e8m0
+  bool saturate = true;                         ///< of the 8-bit floats
+  ScaleRounding rounding = ScaleRounding::kUp;  ///< of float8e8m0
 };
 
 /// Reads elements [offset, offset + count) as C: float, double, int64 or uint64. Numbers and bool
@@ -52,7 +53,8 @@ void store_elements(Tensor& tensor, std::int64_t offset, std::int64_t count, con
                     const CastRules& rules = {});
 
 /// Fills `to`, of the same size, with the elements of `from`; numbers and bool.
-[[nodiscard]] Result<void> convert_into(const Tensor& from, Tensor& to, const CastRules& rules = {});
+[[nodiscard]] Result<void> convert_into(const Tensor& from, Tensor& to,
+                                        const CastRules& rules = {});
 
 /// The tensor itself where it has this type already, otherwise a converted copy.
 [[nodiscard]] Result<Tensor> converted(const Tensor& tensor, DType dtype);

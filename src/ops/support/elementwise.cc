@@ -56,11 +56,13 @@ class Writer {
 template <class C>
 Result<void> map_run(const Tensor& x, Tensor& y, UnaryRow<C> row, const void* op) {
   if (row == nullptr) {
-    return unsupported("element type ", dtype_name(x.dtype()), " is not one that this operator takes");
+    return unsupported("element type ", dtype_name(x.dtype()),
+                       " is not one that this operator takes");
   }
   Reader<C> reader(x);
   Writer<C> writer(y);
-  const std::int64_t step = reader.direct() && writer.direct() ? std::max<std::int64_t>(x.size(), 1) : kChunk;
+  const std::int64_t step =
+      reader.direct() && writer.direct() ? std::max<std::int64_t>(x.size(), 1) : kChunk;
   for (std::int64_t at = 0; at < x.size(); at += step) {
     const std::int64_t n = std::min(step, x.size() - at);
     row(op, reader.read(at, n), writer.open(at), n);
@@ -87,7 +89,8 @@ RowWalk::RowWalk(const Shape& shape, const std::vector<std::vector<std::int64_t>
     if (shape[axis] == 1) continue;
     std::vector<std::int64_t> own = strides_at(axis);
     bool joins = !dims.empty();
-    for (std::size_t k = 0; joins && k < own.size(); ++k) joins = own[k] == merged.back()[k] * dims.back();
+    for (std::size_t k = 0; joins && k < own.size(); ++k)
+      joins = own[k] == merged.back()[k] * dims.back();
     if (joins) {
       dims.back() *= shape[axis];
     } else {
@@ -134,7 +137,8 @@ void map_binary(const Tensor& x, const Tensor& y, Tensor& z, BinaryRow<C, R> row
   Reader<C> y_reader(y);
   Writer<R> writer(z);
   const bool direct = x_reader.direct() && y_reader.direct() && writer.direct();
-  RowWalk walk(z.shape(), {broadcast_strides(x.shape(), z.shape()), broadcast_strides(y.shape(), z.shape())});
+  RowWalk walk(z.shape(),
+               {broadcast_strides(x.shape(), z.shape()), broadcast_strides(y.shape(), z.shape())});
   walk.run([&](const Row& run) {
     const bool x_repeats = run.steps[0] == 0;
     const bool y_repeats = run.steps[1] == 0;
@@ -144,7 +148,7 @@ void map_binary(const Tensor& x, const Tensor& y, Tensor& z, BinaryRow<C, R> row
       const C* a = x_reader.read(run.offsets[0] + at * run.steps[0], x_repeats ? 1 : n);
       const C* b = y_reader.read(run.offsets[1] + at * run.steps[1], y_repeats ? 1 : n);
       R* out = writer.open(run.start + at);
-      if (x_repeats && y_repeats) {  // then one of them may be read further on as if it did not
+      if (x_repeats && y_repeats) {  // the same result throughout
         row(op, a, true, b, false, out, 1);
         std::fill(out + 1, out + n, out[0]);
       } else {
@@ -155,10 +159,12 @@ void map_binary(const Tensor& x, const Tensor& y, Tensor& z, BinaryRow<C, R> row
   });
 }
 
-template void map_binary(const Tensor&, const Tensor&, Tensor&, BinaryRow<float, float>, const void*);
-template void map_binary(const Tensor&, const Tensor&, Tensor&, BinaryRow<double, double>, const void*);
-template void map_binary(const Tensor&, const Tensor&, Tensor&, BinaryRow<std::int64_t, std::int64_t>,
+template void map_binary(const Tensor&, const Tensor&, Tensor&, BinaryRow<float, float>,
                          const void*);
+template void map_binary(const Tensor&, const Tensor&, Tensor&, BinaryRow<double, double>,
+                         const void*);
+template void map_binary(const Tensor&, const Tensor&, Tensor&,
+                         BinaryRow<std::int64_t, std::int64_t>, const void*);
 template void map_binary(const Tensor&, const Tensor&, Tensor&,
                          BinaryRow<std::uint64_t, std::uint64_t>, const void*);
 template void map_binary(const Tensor&, const Tensor&, Tensor&, BinaryRow<float, std::uint8_t>,
@@ -175,7 +181,8 @@ Result<void> map_binary(const Tensor& x, const Tensor& y, Tensor& z, const Binar
                         const void* op) {
   const auto with = [&](auto row) -> Result<void> {
     if (row == nullptr) {
-      return unsupported("element type ", dtype_name(x.dtype()), " is not one that this operator takes");
+      return unsupported("element type ", dtype_name(x.dtype()),
+                         " is not one that this operator takes");
     }
     map_binary(x, y, z, row, op);
     return {};
@@ -198,8 +205,8 @@ Result<void> map_binary(EvalContext& context, const BinaryRows<kBool>& rows, con
   const Tensor& x = context.input(0);
   const Tensor& y = context.input(1);
   if (x.dtype() != y.dtype()) {
-    return invalid_argument("inputs of type ", dtype_name(x.dtype()), " and ", dtype_name(y.dtype()),
-                            "; both must have the same type");
+    return invalid_argument("inputs of type ", dtype_name(x.dtype()), " and ",
+                            dtype_name(y.dtype()), "; both must have the same type");
   }
   TRIVET_ASSIGN(const Shape shape, broadcast(std::array{x.shape(), y.shape()}));
   TRIVET_ASSIGN(Tensor z, context.allocate(0, kBool ? DType::kBool : x.dtype(), shape));
@@ -213,8 +220,8 @@ Result<void> require_same_dtype(const InferContext& context, std::size_t a, std:
   const DType x = context.dtype(a);
   const DType y = context.dtype(b);
   if (x == y || x == DType::kUndefined || y == DType::kUndefined) return {};
-  return invalid_model("inputs ", a, " and ", b, " have types ", dtype_name(x), " and ", dtype_name(y),
-                       "; they must have the same type: add a Cast");
+  return invalid_model("inputs ", a, " and ", b, " have types ", dtype_name(x), " and ",
+                       dtype_name(y), "; they must have the same type: add a Cast");
 }
 
 bool is_non_negative(const Dim& dim) {

@@ -16,7 +16,7 @@ namespace trivet::ops {
 
 /// One contiguous run of the output of an element-wise loop.
 struct Row {
-  std::int64_t start = 0;                 ///< first element of the output
+  std::int64_t start = 0;  ///< first element of the output
   std::int64_t length = 0;
   std::span<const std::int64_t> offsets;  ///< where each operand is read
   std::span<const std::int64_t> steps;    ///< by how much each operand advances per element
@@ -164,7 +164,8 @@ template <bool kBool>
                                       const void* op);
 
 /// An error where two inputs are known to have different element types.
-[[nodiscard]] Result<void> require_same_dtype(const InferContext& context, std::size_t a, std::size_t b);
+[[nodiscard]] Result<void> require_same_dtype(const InferContext& context, std::size_t a,
+                                              std::size_t b);
 
 /// Whether a dimension or an expression over dimensions cannot be negative: sizes of axes are not,
 /// nor is an expression in which nothing is subtracted.
@@ -180,7 +181,8 @@ void combine_elements(InferContext& context, Function&& function) {
   if (a->size() != b->size() && a->size() != 1 && b->size() != 1) return;
   SymbolicShape out;
   for (std::size_t i = 0; i < (a->size() == 1 ? b->size() : a->size()); ++i) {
-    const std::optional<Dim> element = function((*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
+    const std::optional<Dim> element =
+        function((*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
     if (!element) return;
     out.push_back(*element);
   }

@@ -27,7 +27,8 @@ struct QuantizationLayout {
 
 /// Per tensor for one scale, per axis for a vector, blocked when block_size is set. Fails when the
 /// shapes do not fit. The zero point must have the shape of the scale, or one element as it has.
-[[nodiscard]] Result<QuantizationLayout> quantization_layout(const Attributes& attributes, const Tensor& x,
-                                                             const Tensor& scale, const Tensor* zero_point);
+[[nodiscard]] Result<QuantizationLayout> quantization_layout(const Attributes& attributes,
+                                                             const Tensor& x, const Tensor& scale,
+                                                             const Tensor* zero_point);
 
 }  // namespace trivet::ops

@@ -51,7 +51,8 @@ class RandomState {
 
 /// Attribute `seed`, a float of the random operators or an integer of Dropout.
 [[nodiscard]] inline std::optional<std::uint32_t> seed_of(const Attributes& attributes) {
-  if (const auto* seed = attributes.get<std::int64_t>("seed")) return static_cast<std::uint32_t>(*seed);
+  if (const auto* seed = attributes.get<std::int64_t>("seed"))
+    return static_cast<std::uint32_t>(*seed);
   const auto* seed = attributes.get<float>("seed");
   if (seed == nullptr || !(std::fabs(*seed) < 0x1p62f)) return std::nullopt;
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(*seed));
