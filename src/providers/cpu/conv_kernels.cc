@@ -1,6 +1,7 @@
 // Conv and FusedConv: as a matrix product, or one filter per channel.
 #include <array>
 
+#include "base/math.h"
 #include "ops/support/convolution.h"
 #include "ops/support/fused.h"
 #include "providers/cpu/activation.h"

@@ -1,6 +1,7 @@
 // Pools over image planes.
 #include <array>
 
+#include "base/math.h"
 #include "ops/support/window.h"
 #include "providers/cpu/kernel.h"
 
