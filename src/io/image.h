@@ -19,7 +19,7 @@ struct Image {
 };
 
 /// Larger pictures are refused before they are decoded.
-inline constexpr std::int64_t kMaxImagePixels = std::int64_t{1} << 27;
+inline constexpr std::int64_t kMaxImagePixels = std::int64_t{1} << 26;
 
 /// Grey becomes RGB, transparency is dropped, 16 bits become 8. The format shows in the bytes.
 [[nodiscard]] Result<Image> decode_image(std::span<const std::byte> bytes);

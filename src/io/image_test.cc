@@ -50,6 +50,24 @@ TEST(Image, DamagedFilesAreErrors) {
   EXPECT_FALSE(read_image(corpus("there_is_no_such.png")));
 }
 
+TEST(Image, HuffmanTablesOfMoreThan256CodesAreRefused) {
+  for (const char* name : {"plain.jpg", "progressive.jpg"}) {
+    const auto text = read_text_file(corpus(name), 1 << 20);
+    ASSERT_TRUE(text);
+    int tables = 0;
+    for (std::size_t at = text->find("\xff\xc4"); at != std::string::npos;
+         at = text->find("\xff\xc4", at + 1)) {
+      std::string broken = *text;
+      broken[at + 5] = broken[at + 6] = '\xff';  // codes of one bit and of two
+      const auto image = decode_image(std::as_bytes(std::span(broken)));
+      ASSERT_FALSE(image);
+      EXPECT_NE(image.error().message.find("Huffman"), std::string::npos) << image.error().message;
+      ++tables;
+    }
+    EXPECT_GT(tables, 1) << name;
+  }
+}
+
 TEST(Image, AHugePictureIsRefusedByItsHeader) {
   auto text = read_text_file(corpus("rgb.png"), 1 << 20);
   ASSERT_TRUE(text);

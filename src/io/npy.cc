@@ -24,6 +24,8 @@ static_assert(std::endian::native == std::endian::little,
 template <class Store>
 Result<void> for_each_element(const NpyHeader& header, std::span<const std::byte> data,
                               Store store) {
+  const std::int64_t count = element_count(header.shape);
+  if (count == 0) return {};  // the other dimensions may then be of any size
   const std::size_t rank = header.shape.size();
   std::vector<std::int64_t> strides(rank, 1);  // in the file, in elements
   for (std::size_t i = 1; i < rank; ++i) {
@@ -32,7 +34,6 @@ Result<void> for_each_element(const NpyHeader& header, std::span<const std::byte
     strides[axis] = strides[inner] * header.shape[inner];
   }
   std::vector<std::int64_t> index(rank, 0);
-  const std::int64_t count = element_count(header.shape);
   for (std::int64_t i = 0; i < count; ++i) {
     std::int64_t at = 0;
     for (std::size_t axis = 0; axis < rank; ++axis) at += index[axis] * strides[axis];

@@ -143,6 +143,14 @@ TEST(Npy, ABoolIsZeroOrOne) {
   EXPECT_EQ(static_cast<const unsigned char*>(tensor->raw())[0], 1);
 }
 
+TEST(Npy, NoElementsButGiantDimensions) {
+  const auto tensor = parse(file_with(
+      "{'descr':'>i2','fortran_order':True,'shape':(4611686018427387904,4611686018427387904,0)}",
+      ""));
+  ASSERT_TRUE(tensor) << tensor.error().message;
+  EXPECT_EQ(tensor->size(), 0);
+}
+
 TEST(Npy, DamagedFilesAreErrors) {
   const std::string cases[] = {
       "",

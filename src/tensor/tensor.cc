@@ -42,9 +42,7 @@ std::string shape_to_string(std::span<const std::int64_t> shape) {
 }
 
 std::int64_t element_count(std::span<const std::int64_t> shape) {
-  std::int64_t n = 1;
-  for (const std::int64_t d : shape) n *= d;
-  return n;
+  return checked_product(shape).value_or(0);  // 0 x 2^62 x 2^62 is a valid shape
 }
 
 Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
