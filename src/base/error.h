@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -38,28 +39,48 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   using tl::expected<T, Error>::expected;
 };
 
+/// A part of a message: a string, a character or a number. Messages are put together out of line, so
+/// that the many places that can fail stay small.
+class MessagePart {
+ public:
+  MessagePart(char character) : kind_(Kind::kCharacter), character_(character) {}  // NOLINT
+  template <std::signed_integral T>
+  MessagePart(T number) : kind_(Kind::kSigned), signed_(number) {}  // NOLINT
+  template <std::unsigned_integral T>
+  MessagePart(T number) : kind_(Kind::kUnsigned), unsigned_(number) {}  // NOLINT
+  template <std::floating_point T>
+  MessagePart(T number) : kind_(Kind::kFloat), float_(static_cast<double>(number)) {}  // NOLINT
+  template <std::convertible_to<std::string_view> T>
+  MessagePart(const T& text) : kind_(Kind::kText), text_(text) {}  // NOLINT
+
+  void append_to(std::string& out) const;
+
+ private:
+  enum class Kind : std::uint8_t { kCharacter, kSigned, kUnsigned, kFloat, kText };
+  Kind kind_;
+  union {
+    char character_;
+    std::int64_t signed_;
+    std::uint64_t unsigned_;
+    double float_;
+    std::string_view text_;
+  };
+};
+
+[[nodiscard]] std::string concatenate(std::initializer_list<MessagePart> parts);
+[[nodiscard]] tl::unexpected<Error> make_error(ErrorCode code,
+                                               std::initializer_list<MessagePart> parts);
+
 /// Concatenates strings, characters and numbers, for messages.
 template <class... Parts>
 [[nodiscard]] std::string cat(const Parts&... parts) {
-  std::string out;
-  const auto append = [&out](const auto& part) {
-    using Part = std::decay_t<decltype(part)>;
-    if constexpr (std::is_same_v<Part, char>) {
-      out += part;
-    } else if constexpr (std::is_arithmetic_v<Part>) {
-      out += std::to_string(part);
-    } else {
-      out += std::string_view(part);
-    }
-  };
-  (append(parts), ...);
-  return out;
+  return concatenate({MessagePart(parts)...});
 }
 
 /// `return fail(ErrorCode::kIo, "cannot open '", path, "'");` works in a function that returns any Result.
 template <class... Parts>
 [[nodiscard]] tl::unexpected<Error> fail(ErrorCode code, const Parts&... parts) {
-  return tl::unexpected<Error>(Error{code, cat(parts...)});
+  return make_error(code, {MessagePart(parts)...});
 }
 template <class... Parts>
 [[nodiscard]] tl::unexpected<Error> invalid_model(const Parts&... parts) {

@@ -263,13 +263,17 @@ class TensorReader {
 
   Result<Tensor> from_varints() {
     const auto& chunks = fields_.of(encoding_of(dtype_));
-    // Elements narrower than a byte come a byte at a time.
-    const std::size_t expected = is_sub_byte(dtype_) ? bytes_ : static_cast<std::size_t>(count_);
+    // Elements of 2 and 4 bits come a byte at a time, those of 6 bits one by one.
+    const bool by_byte = is_sub_byte(dtype_) && 8 % dtype_bits(dtype_) == 0;
+    const std::size_t expected = by_byte ? bytes_ : static_cast<std::size_t>(count_);
     std::size_t found = 0;
     for (const std::string_view chunk : chunks) found += count_varints(chunk);
     if (found != expected) return wrong_size("numbers", found, expected);
     TRIVET_ASSIGN(Tensor out, Tensor::allocate(dtype_, std::move(fields_.dims)));
-    switch (is_sub_byte(dtype_) ? 8 : dtype_bits(dtype_)) {
+    switch (by_byte ? 8 : dtype_bits(dtype_)) {
+      case 6:
+        decode_packed(out);
+        break;
       case 8:
         decode_varints<std::uint8_t>(out);
         break;
@@ -284,6 +288,15 @@ class TensorReader {
         break;
     }
     return out;
+  }
+
+  void decode_packed(Tensor& out) {
+    std::int64_t i = 0;
+    for (std::string_view chunk : fields_.of(encoding_of(dtype_))) {
+      while (!chunk.empty()) {
+        set_packed_element(out, i++, static_cast<std::uint8_t>(take_varint(chunk)));
+      }
+    }
   }
 
   /// Keeps the low bits of each number, as the specification stores small and signed types.

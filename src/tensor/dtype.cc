@@ -44,6 +44,8 @@ constexpr std::array<Info, kDTypeCount> kInfo = {{
     {"float8e8m0", 8, Kind::kFloat},
     {"uint2", 2, Kind::kUnsigned},
     {"int2", 2, Kind::kSigned},
+    {"float6e2m3", 6, Kind::kFloat},
+    {"float6e3m2", 6, Kind::kFloat},
 }};
 
 const Info& info(DType dtype) { return kInfo[static_cast<std::size_t>(dtype)]; }

@@ -36,8 +36,10 @@ enum class DType : std::uint8_t {
   kFloat8E8M0 = 24,
   kUInt2 = 25,
   kInt2 = 26,
+  kFloat6E2M3 = 27,
+  kFloat6E3M2 = 28,
 };
-inline constexpr int kDTypeCount = 27;
+inline constexpr int kDTypeCount = 29;
 
 /// Bits of one element; 0 for kUndefined, and for kString, whose elements are std::string objects.
 [[nodiscard]] int dtype_bits(DType dtype);
@@ -51,12 +53,13 @@ inline constexpr int kDTypeCount = 27;
 /// The type with this name, as dtype_name gives it.
 [[nodiscard]] std::optional<DType> dtype_from_name(std::string_view name);
 
-/// Float of any width, bfloat16 and the 8- and 4-bit floats included; not complex.
+/// Float of any width, bfloat16 and the 8-, 6- and 4-bit floats included; not complex.
 [[nodiscard]] bool is_floating(DType dtype);
 /// Signed or unsigned integer of any width; not bool.
 [[nodiscard]] bool is_integer(DType dtype);
 [[nodiscard]] bool is_signed_integer(DType dtype);
-/// Elements of 2 or 4 bits, which ONNX and Trivet pack into bytes, the first element in the low bits.
+/// Elements of 2, 4 or 6 bits, which ONNX and Trivet pack without gaps, the first element in the low
+/// bits of the first byte.
 [[nodiscard]] bool is_sub_byte(DType dtype);
 
 /// Bytes that `count` elements take in a tensor; nothing when that does not fit in 63 bits.

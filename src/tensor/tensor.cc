@@ -15,16 +15,9 @@ struct FreeAligned {
   void operator()(void* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
 };
 
-std::uint8_t packed_bits(const Tensor& tensor, std::int64_t i) {
-  const int bits = dtype_bits(tensor.dtype());
-  const std::int64_t per_byte = 8 / bits;
-  const auto byte = static_cast<const std::uint8_t*>(tensor.raw())[i / per_byte];
-  return static_cast<std::uint8_t>((byte >> (bits * (i % per_byte))) & ((1 << bits) - 1));
-}
-
 std::int64_t packed_int(const Tensor& tensor, std::int64_t i) {
   const int bits = dtype_bits(tensor.dtype());
-  const std::int64_t value = packed_bits(tensor, i);
+  const std::int64_t value = packed_element(tensor, i);
   const bool negative = is_signed_integer(tensor.dtype()) && value >= (1 << (bits - 1));
   return negative ? value - (1 << bits) : value;
 }
@@ -66,6 +59,7 @@ Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
       return fail(ErrorCode::kOutOfMemory, "no memory for a tensor of shape ",
                   shape_to_string(shape), " (", *bytes, " bytes)");
     }
+    if (is_sub_byte(dtype)) std::memset(data, 0, *bytes);  // elements are written a few bits at a time
     out.data_ = data;
     out.owner_ = std::shared_ptr<void>(data, FreeAligned{});
   }
@@ -106,6 +100,29 @@ Result<Tensor> Tensor::clone() const {
   return out;
 }
 
+std::uint8_t packed_element(const Tensor& tensor, std::int64_t i) {
+  const int bits = dtype_bits(tensor.dtype());
+  const std::int64_t at = i * bits;
+  const auto* bytes = static_cast<const std::uint8_t*>(tensor.raw()) + at / 8;
+  const int shift = static_cast<int>(at % 8);
+  unsigned value = static_cast<unsigned>(bytes[0]) >> shift;
+  if (shift + bits > 8) value |= static_cast<unsigned>(bytes[1]) << (8 - shift);
+  return static_cast<std::uint8_t>(value & ((1u << bits) - 1));
+}
+
+void set_packed_element(Tensor& tensor, std::int64_t i, std::uint8_t value) {
+  const int bits = dtype_bits(tensor.dtype());
+  const std::int64_t at = i * bits;
+  auto* bytes = static_cast<std::uint8_t*>(tensor.mutable_raw()) + at / 8;
+  const int shift = static_cast<int>(at % 8);
+  const unsigned mask = ((1u << bits) - 1) << shift;
+  const unsigned placed = static_cast<unsigned>(value) << shift;
+  bytes[0] = static_cast<std::uint8_t>((bytes[0] & ~mask) | (placed & mask & 0xffu));
+  if (shift + bits > 8) {
+    bytes[1] = static_cast<std::uint8_t>((bytes[1] & ~(mask >> 8)) | ((placed & mask) >> 8));
+  }
+}
+
 double element_as_double(const Tensor& tensor, std::int64_t i) {
   const auto at = [&]<class T>() { return static_cast<double>(static_cast<const T*>(tensor.raw())[i]); };
   switch (tensor.dtype()) {
@@ -119,7 +136,9 @@ double element_as_double(const Tensor& tensor, std::int64_t i) {
     case DType::kFloat8E5M2FNUZ:
     case DType::kFloat8E8M0:
       return small_float_to_float(tensor.dtype(), static_cast<const std::uint8_t*>(tensor.raw())[i]);
-    case DType::kFloat4E2M1: return small_float_to_float(tensor.dtype(), packed_bits(tensor, i));
+    case DType::kFloat6E2M3:
+    case DType::kFloat6E3M2:
+    case DType::kFloat4E2M1: return small_float_to_float(tensor.dtype(), packed_element(tensor, i));
     case DType::kUInt64: return at.operator()<std::uint64_t>();
     default: return static_cast<double>(element_as_int64(tensor, i));
   }

@@ -43,7 +43,7 @@ template <> inline constexpr DType kDTypeOf<bool> = DType::kBool;
 template <> inline constexpr DType kDTypeOf<std::string> = DType::kString;
 
 /// Copying a Tensor shares its bytes. Whoever allocated them may write; everyone else only reads.
-/// Elements of 2 and 4 bits stay packed as in the ONNX file, the first in the low bits of a byte;
+/// Elements of 2, 4 and 6 bits stay packed as in the ONNX file, the first in the low bits of a byte;
 /// strings are std::string objects.
 class Tensor {
  public:
@@ -117,6 +117,11 @@ class Tensor {
   const void* data_ = nullptr;
   std::shared_ptr<const void> owner_;
 };
+
+/// The bits of element i of a packed tensor (is_sub_byte), in the low bits of the result.
+[[nodiscard]] std::uint8_t packed_element(const Tensor& tensor, std::int64_t i);
+/// Writes the bits of element i of a packed tensor; its neighbours keep theirs.
+void set_packed_element(Tensor& tensor, std::int64_t i, std::uint8_t bits);
 
 /// Element i as a double; numbers and bool of every width, not complex, not strings.
 [[nodiscard]] double element_as_double(const Tensor& tensor, std::int64_t i);

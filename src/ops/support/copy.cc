@@ -93,31 +93,13 @@ void copy_block(const T* from, T* to, std::span<const Axis> axes) {
   }
 }
 
-std::uint8_t get_packed(const Tensor& tensor, std::int64_t i) {
-  const int bits = dtype_bits(tensor.dtype());
-  const std::int64_t per_byte = 8 / bits;
-  const auto byte = static_cast<const std::uint8_t*>(tensor.raw())[i / per_byte];
-  return static_cast<std::uint8_t>((byte >> (bits * (i % per_byte))) & ((1 << bits) - 1));
-}
-
-/// Also clears the padding after the last element, so that equal tensors have equal bytes.
-void set_packed(Tensor& tensor, std::int64_t i, std::uint8_t value) {
-  const int bits = dtype_bits(tensor.dtype());
-  const std::int64_t per_byte = 8 / bits;
-  const int shift = static_cast<int>(bits * (i % per_byte));
-  auto& byte = static_cast<std::uint8_t*>(tensor.mutable_raw())[i / per_byte];
-  const int field = ((1 << bits) - 1) << shift;
-  const int kept = i + 1 == tensor.size() ? byte & ((1 << shift) - 1) : byte & ~field;
-  byte = static_cast<std::uint8_t>(kept | (value << shift));
-}
-
 void copy_packed(const Tensor& from, const Strided& source, Tensor& to, const Strided& target,
                  const Shape& extents) {
   StridedWalk walk(extents, {source.strides, target.strides});
   const std::int64_t count = element_count(extents);
   for (std::int64_t i = 0; i < count; ++i, walk.next()) {
-    set_packed(to, target.offset + walk.offset(1),
-               get_packed(from, source.offset + walk.offset(0)));
+    set_packed_element(to, target.offset + walk.offset(1),
+               packed_element(from, source.offset + walk.offset(0)));
   }
 }
 
@@ -189,7 +171,7 @@ void copy_places(const Tensor& from, const std::vector<Places>& places, Tensor& 
     for (std::size_t k = 0; k < places.size(); ++k) {
       offset += places[k][static_cast<std::size_t>(walk.index()[k])] * strides[k];
     }
-    set_packed(to, i, get_packed(from, offset));
+    set_packed_element(to, i, packed_element(from, offset));
   }
 }
 
@@ -200,7 +182,7 @@ void copy_run(const Tensor& from, std::int64_t from_at, Tensor& to, std::int64_t
                 to.mutable_data<std::string>().begin() + to_at);
   } else if (is_sub_byte(from.dtype())) {
     for (std::int64_t i = 0; i < count; ++i)
-      set_packed(to, to_at + i, get_packed(from, from_at + i));
+      set_packed_element(to, to_at + i, packed_element(from, from_at + i));
   } else if (count > 0) {
     const std::int64_t width = dtype_bits(from.dtype()) / 8;
     std::memcpy(static_cast<char*>(to.mutable_raw()) + to_at * width,

@@ -51,17 +51,6 @@ void store_run(void* data, std::int64_t offset, std::int64_t count, const C* val
   for (std::int64_t i = 0; i < count; ++i) out[i] = cast_number<T>(values[i]);
 }
 
-/// The first element of a byte overwrites all of it, so that no bit stays uninitialised.
-void store_packed(Tensor& tensor, std::int64_t i, std::uint8_t code) {
-  const int bits = dtype_bits(tensor.dtype());
-  const std::int64_t per_byte = 8 / bits;
-  std::uint8_t& byte = static_cast<std::uint8_t*>(tensor.mutable_raw())[i / per_byte];
-  const int shift = static_cast<int>(i % per_byte) * bits;
-  const int mask = (1 << bits) - 1;
-  const int others = shift == 0 ? 0 : byte & ~(mask << shift);
-  byte = static_cast<std::uint8_t>(others | ((code & mask) << shift));
-}
-
 }  // namespace
 
 DType compute_type(DType dtype) {
@@ -161,7 +150,7 @@ void store_elements(Tensor& tensor, std::int64_t offset, std::int64_t count, con
       code = static_cast<std::uint8_t>(cast_number<std::int8_t>(values[i]));
     }
     if (is_sub_byte(tensor.dtype())) {
-      store_packed(tensor, offset + i, code);
+      set_packed_element(tensor, offset + i, code);
     } else {
       static_cast<std::uint8_t*>(data)[offset + i] = code;
     }
