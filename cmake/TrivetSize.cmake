@@ -5,7 +5,8 @@ set(TRIVET_FAST_OPS conv matmul gemm binary_arithmetic unary_math activations ga
 
 foreach(source ${TRIVET_CORE_SOURCES} ${TRIVET_CLI_SOURCES})
   get_filename_component(stem ${source} NAME_WE)
-  if(source MATCHES "/src/(cli|onnx|graph|passes|runtime|report|bundle|measure)/" OR
+  if(source MATCHES "/src/(cli|onnx|graph|passes|runtime|report|bundle|measure|io|provider|providers)/" OR
+     (source MATCHES "/src/ops/support/" AND NOT stem MATCHES "^(copy|element|convolution|recurrent)") OR
      (source MATCHES "/src/ops/[^/]+$" AND NOT stem IN_LIST TRIVET_FAST_OPS))
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-Os>)
   endif()

@@ -25,13 +25,15 @@ class Case:
     """One model with what it is run on.
 
     `steps` are fed one after the other, each a dictionary of input name to array. `carry` says
-    which output of a step becomes which input of the next: {output name: input name}.
+    which output of a step becomes which input of the next: {output name: input name}. `expected`
+    holds recorded outputs by name, for each step; without it onnxruntime computes them.
     """
 
     model: pathlib.Path
     label: str
     steps: list
     carry: dict = dataclasses.field(default_factory=dict)
+    expected: list | None = None
 
 
 def photographs(indices, height, width):

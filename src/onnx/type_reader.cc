@@ -24,7 +24,9 @@ Result<Dim> read_dim(std::string_view bytes) {
     }
     if (message.field() == 2) {
       const std::string_view name = message.text();
-      out = name.empty() ? Dim::unknown() : Dim::symbol(std::string(name));
+      // Some exporters write "?" for every size they do not know; it names nothing.
+      const bool named = !name.empty() && name != "?" && name != "-1";
+      out = named ? Dim::symbol(std::string(name)) : Dim::unknown();
     }
   }
   TRIVET_TRY(message.status());

@@ -27,8 +27,14 @@ Result<void> infer_if(InferContext& context) {
     TRIVET_ASSIGN(types, context.infer_subgraph(taken, {}));
     TRIVET_TRY(check_count(taken, types.size(), context.output_count()));
   } else {
-    TRIVET_ASSIGN(types, context.infer_subgraph("then_branch", {}));
-    TRIVET_ASSIGN(const std::vector<ValueType> others, context.infer_subgraph("else_branch", {}));
+    // A branch may not fit the sizes at hand because it is not the one that runs for them: exporters
+    // guard an operator by If on a rank or a rate. Should it run after all, the run says what is wrong.
+    auto then_types = context.infer_subgraph("then_branch", {});
+    auto else_types = context.infer_subgraph("else_branch", {});
+    if (!then_types && !else_types) return tl::unexpected(std::move(then_types).error());
+    if (!then_types || !else_types) return {};
+    types = *std::move(then_types);
+    const std::vector<ValueType> others = *std::move(else_types);
     TRIVET_TRY(check_count("then_branch", types.size(), context.output_count()));
     TRIVET_TRY(check_count("else_branch", others.size(), context.output_count()));
     for (std::size_t i = 0; i < types.size(); ++i) TRIVET_TRY(join_types(types[i], others[i]));

@@ -29,7 +29,7 @@ void step(const RecurrentStep& s, std::span<const double> peepholes, bool couple
     const double input = f(gate(0) + peep(0, s.cell[i]));
     const double forget = coupled ? 1 - input : f(gate(2) + peep(2, s.cell[i]));
     s.cell[i] = forget * s.cell[i] + input * g(gate(3));
-    s.hidden[i] = f(gate(1) + peep(1, s.cell[i])) * h(s.cell[i]);
+    s.hidden[i] = f(gate(1) + peep(1, s.cell[i])) * h.unclipped(s.cell[i]);
   }
 }
 

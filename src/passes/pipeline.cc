@@ -73,7 +73,11 @@ Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& op
       if (std::ranges::find(options.skip, kPasses[i].name) != options.skip.end()) continue;
       const auto start = std::chrono::steady_clock::now();
       auto done = run_pass(graph, kPasses[i]);
-      if (!done) return tl::unexpected(std::move(done).error().at(cat("pass ", kPasses[i].name)));
+      if (!done) {
+        Error error = std::move(done).error();
+        const bool ours = error.code == ErrorCode::kFailed;  // anything else is the model's fault
+        return tl::unexpected(ours ? std::move(error).at(cat("pass ", kPasses[i].name)) : error);
+      }
       const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
       records[i].changes += *done;
       records[i].milliseconds += took.count();

@@ -242,9 +242,9 @@ void run_direction(State& state, const RecurrentKind& kind, const Tensor& w, con
 
 }  // namespace
 
-double Activation::operator()(double x) const {
-  return function_(std::clamp(x, -clip_, clip_), alpha_, beta_);
-}
+double Activation::operator()(double x) const { return unclipped(std::clamp(x, -clip_, clip_)); }
+
+double Activation::unclipped(double x) const { return function_(x, alpha_, beta_); }
 
 Result<std::int64_t> direction_count(const Attributes& attributes) {
   const std::string direction = attributes.string_or("direction", "forward");

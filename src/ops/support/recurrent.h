@@ -22,6 +22,9 @@ class Activation {
       : function_(function), alpha_(alpha), beta_(beta), clip_(clip) {}
 
   double operator()(double x) const;
+  /// Without the attribute clip. The cell state goes into h(Ct) so: the specification can be read
+  /// either way, and onnxruntime clips the gates only.
+  [[nodiscard]] double unclipped(double x) const;
 
  private:
   Function function_;
