@@ -53,9 +53,13 @@ REFUSED = {"sequences", "several_domains", "qoperator", "opset_newest_operators"
 
 
 def onnxruntime_session(model):
-    """A session on one thread with the default optimisations."""
+    """A session on one thread that computes the graph as it is written.
+
+    Its own optimiser alone moves the recogniser of PP-OCR by 8.5e-5 of the largest output.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 3
     return onnxruntime.InferenceSession(str(model), options, providers=["CPUExecutionProvider"])
 
