@@ -6,8 +6,8 @@
 
 Every family file ends in `OpDefs <stem>_ops()`. Inside that function an operator is one of
   - a literal: `{.name = "Flatten", .since = 9, ...}` (since is 1 where it is left out);
-  - a call of a helper of the same file, `floats<Elu>("Elu", 6)`, whose version is the number given, else
-    what the helper's signature or body says, else 1;
+  - a call of a factory of the same file, `floats<Elu>("Elu", 6)`, whose version is the number given, else
+    what the factory's signature or body says, else 1;
   - a copy of the operator before it: `later.since = 11;`.
 Anything else is an error: a file in which no operator is found stops the script.
 """
@@ -32,7 +32,7 @@ TOKEN = re.compile(
     r'|(?P<copy>OpDef later = op)'
     r'|\((?:ops, )?"(?P<called>[A-Z]\w+)"(?:, (?P<version>\d+))?'
 )
-HELPER = re.compile(r"^(?:OpDef|void) (\w+)\((?:OpDefs& ops, )?std::string_view name(.*?)\) \{(.*?)^\}", re.M | re.S)
+FACTORY = re.compile(r"^(?:OpDef|void) (\w+)\((?:OpDefs& ops, )?std::string_view name(.*?)\) \{(.*?)^\}", re.M | re.S)
 
 
 def constants(text):
@@ -41,10 +41,10 @@ def constants(text):
     return dict(re.findall(r'std::string_view (k\w+) = "([\w.]+)"', text))
 
 
-def helpers(text):
+def factories(text):
     """name -> (version when none is given, domain, whether a definition for opset 1 goes before it)."""
     found = {}
-    for name, signature, body in HELPER.findall(text):
+    for name, signature, body in FACTORY.findall(text):
         since = re.search(r"int \w*since = (\d+)", signature) or re.search(r"\.since = (\d+)", body)
         domain = re.search(r'\.domain = ("[\w.]+"|k\w+)', body)
         two = body.count(".name = name") == 2
@@ -56,19 +56,19 @@ def operators(path):
     """(domain, name, since) of one file, in its order."""
     text = path.read_text()
     body = text[text.index(f"OpDefs {path.stem}_ops()"):]
-    known, names = helpers(text), constants(text)
+    known, names = factories(text), constants(text)
     found = []
     for match in TOKEN.finditer(body):
         if match["name"]:
             found.append(['""', match["name"], 1])
         elif match["called"]:
-            # The helper is the nearest one in front; between them stand template arguments only.
+            # The factory is the nearest one in front; between them stand template arguments only.
             ahead = [(body.rfind(f"{h}<", 0, match.start()), h) for h in known]
             ahead += [(body.rfind(f"{h}(", 0, match.start() + 1), h) for h in known]
-            at, helper = max(ahead, default=(-1, ""))
+            at, factory = max(ahead, default=(-1, ""))
             if at < 0:
-                sys.exit(f"operators: {path}: no helper found for \"{match['called']}\"")
-            since, domain, two = known[helper]
+                sys.exit(f"operators: {path}: no factory found for \"{match['called']}\"")
+            since, domain, two = known[factory]
             if two:
                 found.append([domain, match["called"], 1])
             found.append([domain, match["called"], int(match["version"] or since)])
@@ -94,7 +94,7 @@ def table():
     lines = []
     for domain in sorted(versions):
         ops = versions[domain]
-        lines += [f"### {domain or 'ai.onnx'}: {len(ops)} operators", ""]
+        lines += [f"### {domain or 'ai.onnx'}: {len(ops)} operator{'s' if len(ops) > 1 else ''}", ""]
         by_letter = collections.defaultdict(list)
         for name in sorted(ops, key=str.lower):
             since = ", ".join(str(s) for s in sorted(ops[name]))

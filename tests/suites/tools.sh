@@ -3,3 +3,4 @@
 set -eu
 cd "$(dirname "$0")/../.."
 .venv/bin/python tests/tools_test.py -q
+.venv/bin/python tools/operators.py --check
