@@ -33,7 +33,7 @@ test-long: setup-test ## thread sanitizer, AArch64 under QEMU, and other long su
 	@scripts/build.sh release
 	@scripts/test.sh --long
 
-bench: setup-test ## measure against other runtimes on this machine
+bench: setup-test ## micro-benchmarks of the kernels
 	@scripts/venv.sh
 	@scripts/build.sh release
 	@scripts/bench.sh

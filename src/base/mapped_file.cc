@@ -7,6 +7,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
+#include <map>
+#include <mutex>
 #include <system_error>
 
 namespace trivet {
@@ -25,7 +28,25 @@ struct Descriptor {
   }
 };
 
+/// All mappings that are alive, by their first byte.
+struct Mappings {
+  std::mutex mutex;
+  std::map<const std::byte*, const MappedFile*> files;
+};
+
+Mappings& mappings() {
+  static Mappings all;
+  return all;
+}
+
 }  // namespace
+
+MappedFile::MappedFile(std::string path, const std::byte* data, std::size_t size)
+    : path_(std::move(path)), data_(data), size_(size) {
+  if (size_ == 0) return;
+  const std::lock_guard lock(mappings().mutex);
+  mappings().files.emplace(data_, this);
+}
 
 Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& path) {
   // Without O_NONBLOCK, opening a FIFO would wait for a writer before it could be refused below.
@@ -57,7 +78,22 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::open(const std::string& pa
 }
 
 MappedFile::~MappedFile() {
-  if (size_ > 0) munmap(const_cast<std::byte*>(data_), size_);
+  if (size_ == 0) return;
+  {
+    const std::lock_guard lock(mappings().mutex);
+    mappings().files.erase(data_);
+  }
+  munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void MappedFile::release_mapped(const void* data, std::size_t length) {
+  const auto* first = static_cast<const std::byte*>(data);
+  const std::lock_guard lock(mappings().mutex);
+  auto next = mappings().files.upper_bound(first);
+  if (next == mappings().files.begin()) return;
+  const MappedFile& file = *std::prev(next)->second;
+  const auto offset = static_cast<std::size_t>(first - file.data_);
+  if (offset < file.size_) file.release_pages(offset, length);
 }
 
 void MappedFile::release_pages(std::size_t offset, std::size_t length) const {

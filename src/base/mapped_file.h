@@ -30,9 +30,12 @@ class MappedFile {
   /// cut.
   void release_pages(std::size_t offset, std::size_t length) const;
 
+  /// The same for bytes at an address, of whichever file is mapped there; nothing when none is. For
+  /// whoever holds a tensor and cannot tell where its bytes come from.
+  static void release_mapped(const void* data, std::size_t length);
+
  private:
-  MappedFile(std::string path, const std::byte* data, std::size_t size)
-      : path_(std::move(path)), data_(data), size_(size) {}
+  MappedFile(std::string path, const std::byte* data, std::size_t size);
 
   std::string path_;
   const std::byte* data_;

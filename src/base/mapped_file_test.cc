@@ -63,5 +63,18 @@ TEST(MappedFile, ReleasedPagesReadTheSameAgain) {
   EXPECT_EQ(text_of(**file), text);
 }
 
+TEST(MappedFile, ReleasesByAddressWhereverThatIs) {
+  const TempDirForTest dir;
+  const std::string text(100'000, 'x');
+  const auto file = MappedFile::open(dir.write("big", text));
+  ASSERT_TRUE(file) << file.error().message;
+  std::string heap(50'000, 'h');
+  MappedFile::release_mapped((*file)->bytes().data() + 5'000, 90'000);
+  MappedFile::release_mapped(heap.data(), heap.size());  // no file's: left alone
+  MappedFile::release_mapped(nullptr, 100);
+  EXPECT_EQ(text_of(**file), text);
+  EXPECT_EQ(heap, std::string(50'000, 'h'));
+}
+
 }  // namespace
 }  // namespace trivet

@@ -172,7 +172,7 @@ TEST_F(ExternalData, RefusesFilesOutsideTheFolder) {
   dir_.write("secret.bin", std::string(16, 'x'));
   dir_.write("model/sub/w.bin", std::string(16, 'x'));
   std::filesystem::create_symlink("../secret.bin", dir_.file("model/link.bin"));
-  for (const std::string location :
+  for (const std::string& location :
        {std::string("../secret.bin"), dir_.file("secret.bin"), std::string("sub/../../secret.bin"),
         std::string("link.bin"), std::string("sub"), std::string("."),
         std::string("sub/w.bin\0", 10)}) {

@@ -2,6 +2,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/mapped_file.h"
 #include "providers/cpu/kernel.h"
 
 namespace trivet::cpu {
@@ -50,6 +51,7 @@ Result<Tensor> PackedWeights::get(const Tensor& weight, const std::string& layou
   if (const auto it = packed_.find(key); it != packed_.end()) return it->second.packed;
   TRIVET_ASSIGN(Tensor packed, pack());
   bytes_ += packed.bytes();
+  MappedFile::release_mapped(weight.raw(), weight.bytes());  // what is packed is not read from the file again
   packed_.emplace(key, Entry{weight, packed});
   return packed;
 }

@@ -1,0 +1,200 @@
+// Each pass on a graph made for it, and the proof by running before and after.
+#include "passes/pipeline.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "passes/passes.h"
+#include "providers/cpu/cpu.h"
+#include "providers/cpu/fuse.h"
+#include "runtime/session.h"
+
+namespace trivet {
+namespace {
+
+Tensor numbers(const Shape& shape, float first, float step) {
+  std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = first + step * static_cast<float>(i % 13);
+  return Tensor::from_values(shape, values);
+}
+
+/// Conv 3→4 and BatchNormalization over an image of symbolic batch; tests add what follows.
+class ConvGraph {
+ public:
+  ConvGraph() : builder_("conv") {
+    const ValueType image = ValueType::tensor(DType::kFloat32, SymbolicShape{Dim::symbol("n"), 3, 6, 5});
+    input_ = builder_.add_input("x", image);
+    const ValueId w = builder_.add_constant("w", numbers({4, 3, 3, 3}, -0.3F, 0.05F));
+    conv_ = node("Conv", {input_, w}, "conv");
+  }
+
+  ValueId node(const std::string& type, std::vector<ValueId> inputs, const std::string& name) {
+    const ValueId out = builder_.add_value(name);
+    Node n{.name = name, .op_type = type, .opset = 15, .inputs = std::move(inputs), .outputs = {out}};
+    builder_.add_node(std::move(n));
+    return out;
+  }
+  ValueId constant(const std::string& name, Tensor tensor) {
+    return builder_.add_constant(name, std::move(tensor));
+  }
+  void output(ValueId id) { builder_.add_output(id); }
+  ValueId input() const { return input_; }
+  ValueId conv() const { return conv_; }
+  /// The normalisation of the convolution; to be asked for once.
+  ValueId norm() {
+    const ValueId scale = builder_.add_constant("scale", numbers({4}, 0.5F, 0.2F));
+    const ValueId shift = builder_.add_constant("shift", numbers({4}, -0.1F, 0.3F));
+    const ValueId mean = builder_.add_constant("mean", numbers({4}, 0.2F, -0.1F));
+    const ValueId variance = builder_.add_constant("variance", numbers({4}, 0.7F, 0.4F));
+    return node("BatchNormalization", {conv_, scale, shift, mean, variance}, "norm");
+  }
+  Graph finish() {
+    auto graph = builder_.finish();
+    EXPECT_TRUE(graph) << graph.error().message;
+    return *std::move(graph);
+  }
+
+ private:
+  GraphBuilder builder_;
+  ValueId input_, conv_;
+};
+
+std::vector<float> run(const Graph& graph) {
+  Model model;
+  model.graph = std::make_shared<const Graph>(graph);
+  const auto session = Session::create(model, {.providers = {&cpu_provider()}, .threads = 1, .optimize = false});
+  EXPECT_TRUE(session) << session.error().message;
+  const auto out = (*session)->run(std::vector<Tensor>{numbers({2, 3, 6, 5}, -1.0F, 0.17F)});
+  EXPECT_TRUE(out) << out.error().message;
+  const auto values = (*out)[0].data<float>();
+  return {values.begin(), values.end()};
+}
+
+void expect_same(const std::vector<float>& a, const std::vector<float>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5 * (1 + std::fabs(b[i])));
+}
+
+std::vector<std::string> types(const Graph& graph) {
+  std::vector<std::string> out;
+  for (const Node& node : graph.nodes()) out.push_back(node.op_type);
+  return out;
+}
+
+using Types = std::vector<std::string>;
+
+TEST(Passes, BatchNormGoesIntoTheConv) {
+  ConvGraph g;
+  g.output(g.norm());
+  Graph graph = g.finish();
+  const auto before = run(graph);
+  const auto folded = fold_batch_norm(graph);
+  ASSERT_TRUE(folded) << folded.error().message;
+  EXPECT_EQ(*folded, 1);
+  EXPECT_EQ(types(graph), Types{"Conv"});
+  EXPECT_EQ(graph.value(graph.outputs()[0]).name, "norm");
+  expect_same(run(graph), before);
+}
+
+TEST(Passes, BatchNormStaysWhereTheConvIsReadTwice) {
+  ConvGraph g;
+  g.output(g.norm());
+  g.output(g.conv());
+  Graph graph = g.finish();
+  const auto folded = fold_batch_norm(graph);
+  ASSERT_TRUE(folded);
+  EXPECT_EQ(*folded, 0);
+}
+
+TEST(Passes, ChainsOfNoOpsGoAndOutputsKeepTheirNames) {
+  ConvGraph g;
+  const ValueId a = g.node("Identity", {g.conv()}, "a");
+  const ValueId b = g.node("Dropout", {a}, "b");
+  g.output(g.node("Identity", {b}, "out"));
+  Graph graph = g.finish();
+  const auto before = run(graph);
+  ASSERT_TRUE(optimize(graph));
+  EXPECT_EQ(types(graph), Types{"Conv"});
+  EXPECT_EQ(graph.value(graph.outputs()[0]).name, "out");
+  expect_same(run(graph), before);
+}
+
+TEST(Passes, AnIdentityFromInputToOutputStays) {
+  ConvGraph g;
+  g.output(g.node("Identity", {g.input()}, "out"));
+  Graph graph = g.finish();
+  ASSERT_TRUE(optimize(graph));
+  EXPECT_EQ(types(graph), Types{"Identity"});
+}
+
+TEST(Passes, SkippedPassesDoNothing) {
+  ConvGraph g;
+  g.output(g.norm());
+  Graph graph = g.finish();
+  const auto records = optimize(graph, {.skip = {"fold-batch-norm"}});
+  ASSERT_TRUE(records);
+  EXPECT_EQ(types(graph), (Types{"Conv", "BatchNormalization"}));
+}
+
+/// Two convolutions over the same input, the first added to the second: a residual of equal shape.
+TEST(FuseConv, TakesTheResidualAndTheActivation) {
+  ConvGraph g;
+  const ValueId other = g.node("Neg", {g.norm()}, "other");
+  const ValueId w = g.constant("w2", numbers({4, 3, 3, 3}, 0.2F, -0.04F));
+  const ValueId second = g.node("Conv", {g.input(), w}, "second");
+  const ValueId sum = g.node("Add", {other, second}, "sum");
+  g.output(g.node("Relu", {sum}, "out"));
+  Graph graph = g.finish();
+  const auto before = run(graph);
+  const auto count = cpu::fuse_conv(graph);
+  ASSERT_TRUE(count) << count.error().message;
+  EXPECT_EQ(*count, 1);
+  EXPECT_EQ(types(graph), (Types{"Conv", "BatchNormalization", "Neg", "FusedConv"}));
+  expect_same(run(graph), before);
+}
+
+/// A broadcast addition is a bias for the kernel to take only when the shapes are equal.
+TEST(FuseConv, LeavesABroadcastAdditionAlone) {
+  ConvGraph g;
+  const ValueId one = g.constant("one", numbers({4, 1, 1}, 1.0F, 0.5F));
+  g.output(g.node("Add", {g.conv(), one}, "sum"));
+  Graph graph = g.finish();
+  const auto before = run(graph);
+  const auto count = cpu::fuse_conv(graph);
+  ASSERT_TRUE(count) << count.error().message;
+  EXPECT_EQ(*count, 0);
+  expect_same(run(graph), before);
+}
+
+TEST(FuseConv, KeepsWhatAnotherNodeReads) {
+  for (const bool conv_is_output : {false, true}) {
+    ConvGraph g;
+    g.output(g.node("Relu", {g.conv()}, "out"));
+    if (conv_is_output) g.output(g.conv());
+    Graph graph = g.finish();
+    const auto before = run(graph);
+    const auto count = cpu::fuse_conv(graph);
+    ASSERT_TRUE(count) << count.error().message;
+    EXPECT_EQ(*count, conv_is_output ? 0 : 1);
+    expect_same(run(graph), before);
+  }
+}
+
+TEST(FuseConv, SiluOnlyWhereTheSigmoidIsReadOnce) {
+  for (const bool twice : {false, true}) {
+    ConvGraph g;
+    const ValueId sigmoid = g.node("Sigmoid", {g.conv()}, "sigmoid");
+    const ValueId product = g.node("Mul", {sigmoid, g.conv()}, "product");
+    g.output(twice ? g.node("Add", {product, sigmoid}, "out") : product);
+    Graph graph = g.finish();
+    const auto before = run(graph);
+    const auto found = cpu::recognise_silu(graph);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(*found, twice ? 0 : 1);
+    expect_same(run(graph), before);
+  }
+}
+
+}  // namespace
+}  // namespace trivet
