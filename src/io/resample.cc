@@ -105,7 +105,7 @@ Image blank(int width, int height) {
   return {width, height, std::vector<std::uint8_t>(pixels * kChannels)};
 }
 
-Image resize_width(Image image, int width, const Filter& filter) {
+Image resize_width(const Image& image, int width, const Filter& filter) {
   if (width == image.width) return image;
   const std::vector<Window> windows = make_windows(image.width, width, filter);
   Image out = blank(width, image.height);
@@ -119,7 +119,7 @@ Image resize_width(Image image, int width, const Filter& filter) {
   return out;
 }
 
-Image resize_height(Image image, int height, const Filter& filter) {
+Image resize_height(const Image& image, int height, const Filter& filter) {
   if (height == image.height) return image;
   const std::vector<Window> windows = make_windows(image.height, height, filter);
   const std::size_t row = static_cast<std::size_t>(image.width) * kChannels;
@@ -132,8 +132,9 @@ Image resize_height(Image image, int height, const Filter& filter) {
   return out;
 }
 
-/// The order shows, for what lies between is rounded and cut to bytes. Pillow resizes the width first,
-/// since version 13 the height where that shrinks by more than twice as many pixels as the width.
+/// The order shows, for what lies between is rounded and cut to bytes. Pillow resizes the width
+/// first, since version 13 the height where that shrinks by more than twice as many pixels as the
+/// width.
 bool height_first(const Image& image, int width, int height) {
   return height < image.height && image.height - height > 2 * (image.width - width);
 }
@@ -154,14 +155,15 @@ Result<Interpolation> interpolation_from_name(std::string_view name) {
 }
 
 Result<Image> resize(const Image& image, int width, int height, Interpolation interpolation) {
-  if (width < 1 || height < 1 || std::int64_t{width} * height > kMaxImagePixels ||
+  if (width < 1 || height < 1 ||
       std::int64_t{width} * std::max(image.height, height) > kMaxImagePixels) {
     return invalid_argument("cannot resize a picture of ", image.width, "x", image.height, " to ",
                             width, "x", height, "; sizes start at 1 and end at ", kMaxImagePixels,
                             " pixels");
   }
-  if (image.width < 1 || image.height < 1)
+  if (image.width < 1 || image.height < 1) {
     return invalid_argument("cannot resize an empty picture");
+  }
   const Filter filter = filter_of(interpolation);
   if (height_first(image, width, height)) {
     return resize_width(resize_height(image, height, filter), width, filter);

@@ -60,6 +60,16 @@ TEST(Resample, GivesWhatPillowGives) {
   }
 }
 
+TEST(Resample, TheAxisThatShrinksMoreGoesFirst) {
+  const Image image = picture_for_test(6, 9);
+  const auto at_once = resize(image, 7, 4, Interpolation::kBicubic);
+  const auto lower = resize(image, 6, 4, Interpolation::kBicubic);
+  ASSERT_TRUE(at_once && lower);
+  const auto then_wider = resize(*lower, 7, 4, Interpolation::kBicubic);
+  ASSERT_TRUE(then_wider);
+  EXPECT_EQ(at_once->pixels, then_wider->pixels);
+}
+
 TEST(Resample, TheSameSizeIsTheSamePicture) {
   const Image image = picture_for_test(4, 3);
   const auto same = resize(image, 4, 3, Interpolation::kBicubic);

@@ -1,5 +1,5 @@
-// Attention: scaled dot-product attention with grouped heads, masks, causal and sliding windows, and a
-// cache of keys and values.
+// Attention: scaled dot-product attention with grouped heads, masks, causal and sliding windows,
+// and a cache of keys and values.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -154,11 +154,10 @@ class Bias {
     for (std::int64_t key = 0; key < total_; ++key) {
       double& value = out[static_cast<std::size_t>(key)];
       value = mask_value(b, head, query, key);
-      const bool hidden =
-          (settings_.causal && key > position) ||
-          (settings_.left >= 0 && position - key > settings_.left) ||
-          (settings_.right >= 0 && key - position > settings_.right) ||
-          (!lengths_.empty() && key >= lengths_[static_cast<std::size_t>(b)]);
+      const bool hidden = (settings_.causal && key > position) ||
+                          (settings_.left >= 0 && position - key > settings_.left) ||
+                          (settings_.right >= 0 && key - position > settings_.right) ||
+                          (!lengths_.empty() && key >= lengths_[static_cast<std::size_t>(b)]);
       if (hidden) value = kMasked;
     }
   }
@@ -238,7 +237,7 @@ class Bias {
 
 struct Problem {
   Settings settings;
-  Heads q, v;         ///< v: of the extended values
+  Heads q, v;  ///< v: of the extended values
   double scale = 1;
   Tensor queries, keys, values;
   Tensor y;
@@ -326,13 +325,12 @@ Result<void> eval_attention(EvalContext& context) {
   p.v = {v.batch, v.heads, total, v.size, false};
   p.scale = 1 / std::sqrt(static_cast<double>(p.q.size));
   if (const auto* scale = context.attributes().get<float>("scale")) p.scale = *scale;
-  TRIVET_ASSIGN(const Bias bias,
-                Bias::create(context, p.settings, p.q, total, total - k.length));
+  TRIVET_ASSIGN(const Bias bias, Bias::create(context, p.settings, p.q, total, total - k.length));
   const Heads y = {p.q.batch, p.q.heads, p.q.length, v.size, p.q.packed};
   TRIVET_ASSIGN(p.y, Tensor::allocate(DType::kFloat64, y.shape()));
   if (context.wants_output(3)) {
-    TRIVET_ASSIGN(p.shown, Tensor::allocate(DType::kFloat64,
-                                            {p.q.batch, p.q.heads, p.q.length, total}));
+    TRIVET_ASSIGN(p.shown,
+                  Tensor::allocate(DType::kFloat64, {p.q.batch, p.q.heads, p.q.length, total}));
   }
   for (std::int64_t b = 0; b < p.q.batch; ++b) {
     for (std::int64_t head = 0; head < p.q.heads; ++head) {

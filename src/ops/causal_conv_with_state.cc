@@ -85,13 +85,13 @@ Result<void> eval_causal_conv(EvalContext& context) {
     const auto kernel = w.data<double>().subspan(channel * static_cast<std::size_t>(taps));
     for (std::int64_t t = 0; t < length; ++t) {
       double sum = bias.defined() ? bias.data<double>()[channel] : 0;
-      for (std::int64_t k = 0; k < taps; ++k) sum += kernel[static_cast<std::size_t>(k)] * at(t + k);
+      for (std::int64_t k = 0; k < taps; ++k)
+        sum += kernel[static_cast<std::size_t>(k)] * at(t + k);
       y.mutable_data<double>()[static_cast<std::size_t>(row * length + t)] =
           silu ? sum / (1 + std::exp(-sum)) : sum;
     }
     for (std::int64_t k = 0; k < taps - 1; ++k) {
-      state.mutable_data<double>()[static_cast<std::size_t>(row * (taps - 1) + k)] =
-          at(length + k);
+      state.mutable_data<double>()[static_cast<std::size_t>(row * (taps - 1) + k)] = at(length + k);
     }
   }
   TRIVET_TRY(finish_output(context, 0, dtype, y));

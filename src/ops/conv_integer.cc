@@ -59,8 +59,8 @@ Result<Tensor> accumulate(EvalContext& context, const Places& at, const Tensor& 
                             shape_to_string(x_zero->shape()), ", expected one element");
   }
   TRIVET_ASSIGN(const Tensor x, centred(context.input(at.x), x_zero, "the input"));
-  TRIVET_ASSIGN(const Tensor w, centred(context.input(at.w), optional_input(context, at.w_zero),
-                                        "the weight"));
+  TRIVET_ASSIGN(const Tensor w,
+                centred(context.input(at.w), optional_input(context, at.w_zero), "the weight"));
   TRIVET_ASSIGN(const ConvPlan plan, plan_convolution(context.attributes(), x.shape(), w.shape()));
   TRIVET_ASSIGN(Tensor sums, Tensor::allocate(DType::kUInt32, plan.output_shape));
   const std::uint32_t* b = bias.defined() ? bias.data<std::uint32_t>().data() : nullptr;

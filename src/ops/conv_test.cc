@@ -67,8 +67,8 @@ TEST(Conv, InfersSymbols) {
   OpTest test("Conv");
   test.attribute("strides", Ints{2, 2}).attribute("pads", Ints{1, 1, 1, 1});
   const SymbolicShape x = {Dim::symbol("batch"), Dim(3), Dim::symbol("H"), Dim(224)};
-  const InferredValue y = test.infer({OpTest::typed(DType::kFloat32, x),
-                                      OpTest::typed(DType::kFloat32, {8, 3, 3, 3})});
+  const InferredValue y =
+      test.infer({OpTest::typed(DType::kFloat32, x), OpTest::typed(DType::kFloat32, {8, 3, 3, 3})});
   ASSERT_TRUE(y.type.shape.has_value());
   EXPECT_EQ((*y.type.shape)[0], Dim::symbol("batch"));
   EXPECT_TRUE((*y.type.shape)[1].equals(8));

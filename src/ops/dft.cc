@@ -87,15 +87,16 @@ void complete_spectrum(std::vector<std::complex<double>>& spectrum, std::size_t 
   spectrum.front() = spectrum.front().real();
   if (length % 2 == 0) spectrum.back() = spectrum.back().real();
   spectrum.resize(length);
-  for (std::size_t k = length / 2 + 1; k < length; ++k) spectrum[k] = std::conj(spectrum[length - k]);
+  for (std::size_t k = length / 2 + 1; k < length; ++k)
+    spectrum[k] = std::conj(spectrum[length - k]);
 }
 
 struct Plan {
   Mode mode;
   std::int64_t length = 0;
-  std::int64_t in = 0;      ///< elements along the axis
+  std::int64_t in = 0;  ///< elements along the axis
   std::int64_t out = 0;
-  std::int64_t inner = 1;   ///< signals between two neighbours of the axis
+  std::int64_t inner = 1;  ///< signals between two neighbours of the axis
   std::int64_t outer = 1;
   std::int64_t in_parts = 1;
   std::int64_t out_parts = 2;
@@ -111,8 +112,7 @@ void run(const Plan& plan, const double* x, double* y) {
     const std::int64_t inner = row % plan.inner;
     signal.clear();
     for (std::int64_t i = 0; i < used; ++i) {
-      const double* from =
-          x + ((outer * plan.in + i) * plan.inner + inner) * plan.in_parts;
+      const double* from = x + ((outer * plan.in + i) * plan.inner + inner) * plan.in_parts;
       signal.emplace_back(from[0], plan.in_parts == 2 ? from[1] : 0.0);
     }
     if (plan.mode.gives_real()) {
@@ -173,11 +173,7 @@ Result<void> eval_dft(EvalContext& context) {
 }  // namespace
 
 OpDefs dft_ops() {
-  OpDef op = {.name = "DFT",
-              .since = 17,
-              .inputs = {1, 2},
-              .infer = infer_dft,
-              .eval = eval_dft};
+  OpDef op = {.name = "DFT", .since = 17, .inputs = {1, 2}, .infer = infer_dft, .eval = eval_dft};
   OpDef later = op;  // the axis became an input
   later.since = 20;
   later.inputs = {1, 3};

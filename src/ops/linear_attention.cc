@@ -47,8 +47,8 @@ Result<Rule> read_rule(const Attributes& attributes, bool has_decay, bool has_be
 }
 
 Result<void> infer_linear_attention(InferContext& context) {
-  TRIVET_ASSIGN(const Rule rule, read_rule(context.attributes(), context.has_input(4),
-                                           context.has_input(5)));
+  TRIVET_ASSIGN(const Rule rule,
+                read_rule(context.attributes(), context.has_input(4), context.has_input(5)));
   const DType state = context.has_input(3) ? context.dtype(3) : context.dtype(0);
   TRIVET_ASSIGN(const auto q, split_heads(context.shape(0), rule.q_heads, "query"));
   TRIVET_ASSIGN(const auto v, split_heads(context.shape(2), rule.kv_heads, "value"));
@@ -159,14 +159,13 @@ Result<void> eval_linear_attention(EvalContext& context) {
   const DType state_type = context.has_input(3) ? context.input(3).dtype() : dtype;
   TRIVET_TRY(float_compute_type(dtype));
   Problem p;
-  TRIVET_ASSIGN(p.rule, read_rule(context.attributes(), context.has_input(4),
-                                  context.has_input(5)));
+  TRIVET_ASSIGN(p.rule,
+                read_rule(context.attributes(), context.has_input(4), context.has_input(5)));
   TRIVET_ASSIGN(p.q, split_heads(context.input(0).shape(), p.rule.q_heads, "query"));
   TRIVET_ASSIGN(p.k, split_heads(context.input(1).shape(), p.rule.kv_heads, "key"));
   TRIVET_ASSIGN(p.v, split_heads(context.input(2).shape(), p.rule.kv_heads, "value"));
-  if (!p.q.packed || !p.k.packed || !p.v.packed || p.k.size != p.q.size ||
-      p.k.batch != p.q.batch || p.v.batch != p.q.batch || p.k.length != p.q.length ||
-      p.v.length != p.q.length) {
+  if (!p.q.packed || !p.k.packed || !p.v.packed || p.k.size != p.q.size || p.k.batch != p.q.batch ||
+      p.v.batch != p.q.batch || p.k.length != p.q.length || p.v.length != p.q.length) {
     return invalid_argument("query, key and value of shapes ",
                             shape_to_string(context.input(0).shape()), ", ",
                             shape_to_string(context.input(1).shape()), " and ",
@@ -186,8 +185,8 @@ Result<void> eval_linear_attention(EvalContext& context) {
   }
   p.scale = context.attributes().float_or("scale", 0.0f);
   if (p.scale == 0) p.scale = 1 / std::sqrt(static_cast<double>(p.q.size));
-  TRIVET_ASSIGN(p.out, Tensor::allocate(DType::kFloat64,
-                                        {p.q.batch, p.q.length, p.q.heads * p.v.size}));
+  TRIVET_ASSIGN(p.out,
+                Tensor::allocate(DType::kFloat64, {p.q.batch, p.q.length, p.q.heads * p.v.size}));
   for (std::int64_t b = 0; b < p.k.batch; ++b) {
     for (std::int64_t h = 0; h < p.k.heads; ++h) {
       for (std::int64_t t = 0; t < p.k.length; ++t) advance(p, b, h, t);

@@ -48,8 +48,7 @@ Result<void> eval_mel(EvalContext& context) {
   }
   const std::int64_t bins = length / 2 + 1;
   const DType dtype = output_type(context.attributes());
-  TRIVET_ASSIGN(Tensor y,
-                allocate_output(context, 0, dtype, DType::kFloat64, {bins, bands}));
+  TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, {bins, bands}));
   const auto out = y.mutable_data<double>();
   std::ranges::fill(out, 0.0);
   // Edges of the triangles, equally far apart on the mel scale; the step is that of the reference
@@ -57,8 +56,8 @@ Result<void> eval_mel(EvalContext& context) {
   const double step = (to_mel(high) - to_mel(low)) / static_cast<double>(bands + 2);
   const auto edge = [&](std::int64_t i) {
     const double hertz = to_hertz(to_mel(low) + step * static_cast<double>(i));
-    const double bin = std::floor(static_cast<double>(length + 1) * hertz /
-                                  static_cast<double>(rate));
+    const double bin =
+        std::floor(static_cast<double>(length + 1) * hertz / static_cast<double>(rate));
     return static_cast<std::int64_t>(std::min(bin, static_cast<double>(bins)));
   };
   const auto set = [&](std::int64_t bin, std::int64_t band, double value) {

@@ -1,5 +1,5 @@
-// BatchNormalization, InstanceNormalization, GroupNormalization, LayerNormalization, RMSNormalization,
-// LRN, LpNormalization, MeanVarianceNormalization.
+// BatchNormalization, InstanceNormalization, GroupNormalization, LayerNormalization,
+// RMSNormalization, LRN, LpNormalization, MeanVarianceNormalization.
 #include <cmath>
 
 #include "ops/support/op_test.h"

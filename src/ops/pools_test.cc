@@ -60,8 +60,8 @@ TEST(AveragePool, PaddingCountsOrNot) {
 TEST(AveragePool, InfersSymbols) {
   OpTest test("AveragePool");
   test.attribute("kernel_shape", Ints{2, 2}).attribute("strides", Ints{2, 2});
-  const InferredValue y = test.infer({OpTest::typed(
-      DType::kFloat32, {Dim::symbol("batch"), 3, Dim(2) * Dim::symbol("H"), 7})});
+  const InferredValue y = test.infer(
+      {OpTest::typed(DType::kFloat32, {Dim::symbol("batch"), 3, Dim(2) * Dim::symbol("H"), 7})});
   ASSERT_TRUE(y.type.shape.has_value());
   EXPECT_EQ((*y.type.shape)[2], Dim::symbol("H"));
   EXPECT_TRUE((*y.type.shape)[3].equals(3));

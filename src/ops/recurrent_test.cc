@@ -61,9 +61,9 @@ TEST(Gru, ResetBeforeOrAfter) {
 TEST(Lstm, PeepholesAndCoupledGates) {
   OpTest test("LSTM");
   test.attribute("input_forget", std::int64_t{1}).outputs(3);
-  const auto out = test.try_run({filled({1, 1, 1}, 1), filled({1, 4, 1}, 0), filled({1, 4, 1}, 0),
-                                 Tensor(), Tensor(), Tensor(), filled({1, 1, 1}, 2),
-                                 filled({1, 3}, 1)});
+  const auto out =
+      test.try_run({filled({1, 1, 1}, 1), filled({1, 4, 1}, 0), filled({1, 4, 1}, 0), Tensor(),
+                    Tensor(), Tensor(), filled({1, 1, 1}, 2), filled({1, 3}, 1)});
   ASSERT_TRUE(out) << out.error().message;
   const double input = 1 / (1 + std::exp(-2.0));
   const double cell = (1 - input) * 2;

@@ -47,8 +47,8 @@ Result<void> eval_rotary_embedding(EvalContext& context) {
   const DType dtype = context.input(0).dtype();
   TRIVET_TRY(float_compute_type(dtype));
   const Attributes& attributes = context.attributes();
-  TRIVET_ASSIGN(const Heads heads, split_heads(context.input(0).shape(),
-                                               attributes.int_or("num_heads", 0), "X"));
+  TRIVET_ASSIGN(const Heads heads,
+                split_heads(context.input(0).shape(), attributes.int_or("num_heads", 0), "X"));
   std::int64_t rotated = attributes.int_or("rotary_embedding_dim", 0);
   if (rotated == 0) rotated = heads.size;
   if (rotated < 0 || rotated > heads.size || rotated % 2 != 0) {

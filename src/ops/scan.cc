@@ -163,8 +163,8 @@ Result<std::vector<Tensor>> scan_sequence(EvalContext& context, const Roles& rol
     if (body != nullptr && roles.states + i < (*body)->outputs().size()) {
       type = (*body)->value((*body)->outputs()[roles.states + i]).type;
     }
-    TRIVET_ASSIGN(Tensor out, collected[i].finish(roles.output_axes[i],
-                                                  roles.output_directions[i] != 0, type));
+    TRIVET_ASSIGN(Tensor out,
+                  collected[i].finish(roles.output_axes[i], roles.output_directions[i] != 0, type));
     states.push_back(std::move(out));
   }
   return states;
@@ -240,8 +240,8 @@ Result<void> eval_scan_8(EvalContext& context) {
   const std::int64_t longest = scanned_shape[1];
   for (const Tensor& value : values) {
     if (value.rank() > 0 && value.dim(0) == batch) continue;
-    return invalid_argument("an input of shape ", shape_to_string(value.shape()),
-                            " in a batch of ", batch);
+    return invalid_argument("an input of shape ", shape_to_string(value.shape()), " in a batch of ",
+                            batch);
   }
   TRIVET_ASSIGN(const auto lengths, sequence_lengths(context, batch, longest));
   std::vector<SliceCollector> results(roles.states + roles.collected);
@@ -259,7 +259,8 @@ Result<void> eval_scan_8(EvalContext& context) {
                                 lengths[static_cast<std::size_t>(b)]));
     for (std::size_t i = 0; i < own.size(); ++i) {
       const bool collected = i >= roles.states;
-      TRIVET_ASSIGN(const Tensor whole, collected ? padded(own[i], longest) : Result<Tensor>(own[i]));
+      TRIVET_ASSIGN(const Tensor whole,
+                    collected ? padded(own[i], longest) : Result<Tensor>(own[i]));
       TRIVET_TRY(results[i].append(whole));
     }
   }

@@ -35,8 +35,7 @@ Result<void> infer_stft(InferContext& context) {
     frame = window != nullptr && window->size() == 1 ? (*window)[0] : Dim::unknown();
   }
   const Dim frames = floor_div((*x)[1] - frame, one(1)) + Dim(1);
-  const Dim bins =
-      is_onesided(context.attributes()) ? floor_div(frame, Dim(2)) + Dim(1) : frame;
+  const Dim bins = is_onesided(context.attributes()) ? floor_div(frame, Dim(2)) + Dim(1) : frame;
   context.set_output(0, context.dtype(0), {(*x)[0], frames, bins, Dim(2)});
   return {};
 }
@@ -102,8 +101,7 @@ Result<void> eval_stft(EvalContext& context) {
   std::vector<std::complex<double>> result(static_cast<std::size_t>(plan.bins));
   double* to = y.mutable_data<double>().data();
   for (std::int64_t row = 0; row < plan.batch * plan.frames; ++row) {
-    const std::int64_t first =
-        row / plan.frames * plan.samples + row % plan.frames * plan.step;
+    const std::int64_t first = row / plan.frames * plan.samples + row % plan.frames * plan.step;
     for (std::int64_t i = 0; i < plan.frame; ++i) {
       const double* from = x.data<double>().data() + (first + i) * plan.parts;
       const auto at = static_cast<std::size_t>(i);
@@ -122,11 +120,7 @@ Result<void> eval_stft(EvalContext& context) {
 }  // namespace
 
 OpDefs stft_ops() {
-  return {{.name = "STFT",
-           .since = 17,
-           .inputs = {2, 4},
-           .infer = infer_stft,
-           .eval = eval_stft}};
+  return {{.name = "STFT", .since = 17, .inputs = {2, 4}, .infer = infer_stft, .eval = eval_stft}};
 }
 
 }  // namespace trivet::ops

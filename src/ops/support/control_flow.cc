@@ -88,8 +88,8 @@ Result<void> SliceCollector::append(const Tensor& slice) {
     memory_ = {};
   } else if (slice.dtype() != memory_.dtype() || slice.shape() != slice_shape_) {
     return invalid_argument("a step gives ", dtype_name(slice.dtype()), " ",
-                            shape_to_string(slice.shape()), " after ",
-                            dtype_name(memory_.dtype()), " ", shape_to_string(slice_shape_),
+                            shape_to_string(slice.shape()), " after ", dtype_name(memory_.dtype()),
+                            " ", shape_to_string(slice_shape_),
                             "; what is collected must keep its shape");
   }
   if (count_ == capacity_) {

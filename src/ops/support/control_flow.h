@@ -17,8 +17,7 @@ namespace trivet::ops {
 [[nodiscard]] Result<ValueType> with_axis(ValueType type, std::int64_t axis, const Dim& size);
 
 /// Slice `index` of `tensor` along `axis`, without that axis.
-[[nodiscard]] Result<Tensor> take_slice(const Tensor& tensor, std::size_t axis,
-                                        std::int64_t index);
+[[nodiscard]] Result<Tensor> take_slice(const Tensor& tensor, std::size_t axis, std::int64_t index);
 
 /// Tensors of one type and shape, collected along a new axis 0 in memory that doubles when full.
 class SliceCollector {
@@ -28,7 +27,8 @@ class SliceCollector {
 
   /// All slices along `axis`, in the order of arrival or, `reversed`, from the last to the first.
   /// Where nothing came, `type` says what an empty result looks like.
-  [[nodiscard]] Result<Tensor> finish(std::int64_t axis, bool reversed, const ValueType& type) const;
+  [[nodiscard]] Result<Tensor> finish(std::int64_t axis, bool reversed,
+                                      const ValueType& type) const;
 
  private:
   Tensor memory_;

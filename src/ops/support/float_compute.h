@@ -9,8 +9,8 @@
 
 namespace trivet::ops {
 
-/// Where a float of this type is computed: float64 for itself, float32 for it and the 16-bit floats.
-/// Fails for every other type, naming it.
+/// Where a float of this type is computed: float64 for itself, float32 for it and the 16-bit
+/// floats. Fails for every other type, naming it.
 [[nodiscard]] Result<DType> float_compute_type(DType dtype);
 
 /// Memory for output i in the type of computation: the output itself where that is its type.

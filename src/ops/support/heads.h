@@ -1,4 +1,5 @@
-// Attention's tensors as batch x heads x sequence x size, whether they came in 4 axes or packed in 3.
+// Attention's tensors as batch x heads x sequence x size, whether they came in 4 axes or packed
+// in 3.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct Heads {
 
   /// Element offset of the vector of `size` numbers.
   [[nodiscard]] std::size_t at(std::int64_t b, std::int64_t head, std::int64_t position) const {
-    const std::int64_t row = packed ? (b * length + position) * heads + head
-                                    : (b * heads + head) * length + position;
+    const std::int64_t row =
+        packed ? (b * length + position) * heads + head : (b * heads + head) * length + position;
     return static_cast<std::size_t>(row * size);
   }
   [[nodiscard]] Shape shape() const {
@@ -36,12 +37,13 @@ struct Heads {
                                                std::string_view what) {
   if (shape.size() == 4) return Heads{shape[0], shape[1], shape[2], shape[3], false};
   if (shape.size() != 3) {
-    return invalid_argument(what, " has shape ", shape_to_string(shape),
-                            ", expected 3 or 4 axes");
+    return invalid_argument(what, " has shape ", shape_to_string(shape), ", expected 3 or 4 axes");
   }
   if (heads < 1) {
-    return invalid_model(what, " has 3 axes; the attribute with its number of heads must be at "
-                         "least 1 and is ", heads);
+    return invalid_model(what,
+                         " has 3 axes; the attribute with its number of heads must be at "
+                         "least 1 and is ",
+                         heads);
   }
   if (shape[2] % heads != 0) {
     return invalid_argument(what, " of shape ", shape_to_string(shape), " does not divide into ",
