@@ -171,13 +171,13 @@ Result<int> run_eval(const EvalOptions& options) {
 
 void add_eval(CommandLine& line) {
   const auto options = std::make_shared<EvalOptions>();
-  CLI::App& command =
-      line.add("eval", "Top-1 and top-5 accuracy on labelled data, or agreement with another model",
-               "  trivet eval model.onnx --data validation --resize 256 --crop 224 --scale 1/255\n"
-               "  trivet eval model.onnx --data t10k-images-idx3-ubyte.gz --truth "
-               "t10k-labels-idx1-ubyte.gz\n"
-               "  trivet eval int8.onnx --data photos --against float.onnx",
-               [options] { return run_eval(*options); });
+  CLI::App& command = line.add(
+      "eval", "Top-1 and top-5 accuracy on labelled data, or agreement with another model",
+      "  trivet eval tests/models/efficientnet_lite0.onnx --data tests/corpus/image_fuzz "
+      "--resize 32x32 --against reference\n"
+      "  trivet eval tests/models/resnet18.onnx --data tests/corpus/image_fuzz --resize 40x40 "
+      "--scale 1/255 --against tests/models/resnet18.onnx --json",
+      [options] { return run_eval(*options); });
   add_model(command, options->model);
   options->data.add_to(command, true);
   command.add_option("--against", options->against, "Another model, or a provider, to agree with")

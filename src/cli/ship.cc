@@ -132,8 +132,9 @@ void add_ship(CommandLine& line) {
   const auto options = std::make_shared<ShipOptions>();
   CLI::App& command = line.add(
       "ship", "Optimises, verifies, measures and packs a model, with a report",
-      "  trivet ship model.onnx --data photos --labels labels.txt --resize 256 --crop 224 \\\n"
-      "      --scale 1/255 --fps 30 --ram 100M -o model.trivet",
+      "  trivet ship tests/models/resnet18.onnx --data tests/corpus/image_fuzz --resize 40x40 "
+      "--scale 1/255 -o resnet18.trivet --force\n"
+      "  trivet ship tests/models/efficientnet_lite0.onnx --fps 1 --ram 1G -o lite.trivet --force",
       [options] { return run_ship(*options); });
   add_model(command, options->model);
   options->data.add_to(command, false);

@@ -231,9 +231,10 @@ void add_verify(CommandLine& line) {
   const auto options = std::make_shared<VerifyOptions>();
   CLI::App& command = line.add(
       "verify", "Compares two models, two providers, or a model with saved outputs",
-      "  trivet verify model.onnx                     the reference provider says what is right\n"
-      "  trivet verify optimized.onnx original.onnx --count 10\n"
-      "  trivet verify model.onnx outputs.npz --input x=input.npy",
+      "  trivet verify tests/models/efficientnet_lite0.onnx --count 5\n"
+      "  trivet verify tests/models/resnet18.onnx tests/models/resnet18.onnx --count 5 --json\n"
+      "  trivet run tests/models/gru.onnx --random --seed 3 --save gru.npz --force && "
+      "trivet verify tests/models/gru.onnx gru.npz --random --seed 3",
       [options] { return run_verify(*options); });
   add_model(command, options->a);
   command
