@@ -119,9 +119,9 @@ std::string describe_cycle(const Graph& graph, const std::vector<NodeId>& produc
                            const std::vector<bool>& placed) {
   const auto first = std::ranges::find(placed, false);
   auto current = static_cast<NodeId>(first - placed.begin());
-  std::vector<NodeId> path;
-  while (std::ranges::find(path, current) == path.end()) {
-    path.push_back(current);
+  std::vector<bool> visited(placed.size(), false);
+  while (!visited[static_cast<std::size_t>(current)]) {
+    visited[static_cast<std::size_t>(current)] = true;
     for (const ValueId id : graph.reads(graph.node(current))) {
       const NodeId from = producer[static_cast<std::size_t>(id)];
       if (from != kNoNode && !placed[static_cast<std::size_t>(from)]) {

@@ -55,13 +55,13 @@ struct Value {
 };
 
 struct Node {
-  std::string name;  ///< may be empty; messages then say `Conv #12`
-  std::string op_type;
-  std::string domain;  ///< "" is ai.onnx
+  std::string name = {};  ///< may be empty; messages then say `Conv #12`
+  std::string op_type = {};
+  std::string domain = {};  ///< "" is ai.onnx
   int opset = 0;       ///< version of the node's domain that it was written for
-  std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;
-  Attributes attributes;
+  std::vector<ValueId> inputs = {};
+  std::vector<ValueId> outputs = {};
+  Attributes attributes = {};
 
   [[nodiscard]] ValueId input(std::size_t i) const { return i < inputs.size() ? inputs[i] : kNoValue; }
   [[nodiscard]] ValueId output(std::size_t i) const { return i < outputs.size() ? outputs[i] : kNoValue; }

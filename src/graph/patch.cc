@@ -99,6 +99,11 @@ void GraphPatch::set_type(ValueId id, ValueType type) {
   edited_.values_[static_cast<std::size_t>(id)].type = std::move(type);
 }
 
+void GraphPatch::set_outputs(std::vector<ValueId> outputs) {
+  changed_ = true;
+  edited_.outputs_ = std::move(outputs);
+}
+
 void GraphPatch::drop_constants(const std::vector<bool>& needed) {
   for (std::size_t i = 0; i < needed.size(); ++i) {
     if (needed[i] || !edited_.values_[i].constant.defined()) continue;

@@ -39,6 +39,8 @@ class GraphPatch {
   /// Makes a value constant; its producer loses that output.
   void set_constant(ValueId id, Tensor tensor);
   void set_type(ValueId id, ValueType type);
+  /// Replaces the graph's outputs; each value at most once.
+  void set_outputs(std::vector<ValueId> outputs);
   /// Gives up the tensors of the constants that are not `needed` (indexed by value).
   void drop_constants(const std::vector<bool>& needed);
 

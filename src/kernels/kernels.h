@@ -63,7 +63,7 @@ struct Epilogue {
   const float* column_bias = nullptr;  ///< one per column, or null
   const float* residual = nullptr;   ///< as large as the output, or null; may be the output itself
   std::int64_t residual_stride = 0;  ///< elements from one row of residual to the next
-  Activation activation;
+  Activation activation = {};
 };
 
 /// C[m][n] = epilogue(A[m][k] · B[k][n]); A and C row-major, B packed by pack_b or
@@ -77,7 +77,7 @@ struct GemmArgs {
   const float* b = nullptr;
   float* c = nullptr;
   std::int64_t c_stride = 0;
-  Epilogue epilogue;
+  Epilogue epilogue = {};
 };
 
 /// The geometry of a sliding window over one plane. Padding at the bottom and right follows from
@@ -97,11 +97,11 @@ struct Window {
 struct ConvArgs {
   std::int64_t in_channels = 0;   ///< of this group
   std::int64_t out_channels = 0;  ///< of this group
-  Window window;
+  Window window = {};
   const float* input = nullptr;
   const float* weights = nullptr;  ///< from pack_conv_weights
   float* output = nullptr;
-  Epilogue epilogue;
+  Epilogue epilogue = {};
 };
 
 /// One filter per output channel: output plane p = batch·channels + c reads input plane
@@ -109,12 +109,12 @@ struct ConvArgs {
 struct DepthwiseArgs {
   std::int64_t channels = 0;
   std::int64_t multiplier = 1;
-  Window window;
+  Window window = {};
   const float* input = nullptr;
   const float* weights = nullptr;  ///< [channels][kernel_height][kernel_width]
   const float* bias = nullptr;     ///< [channels], or null
   float* output = nullptr;
-  Activation activation;
+  Activation activation = {};
 };
 
 enum class Pool : std::uint8_t { kMax, kAverage };
@@ -126,7 +126,7 @@ struct PoolArgs {
   Pool kind = Pool::kMax;
   bool count_include_pad = false;
   std::int64_t pad_bottom = 0, pad_right = 0;  ///< for count_include_pad only
-  Window window;
+  Window window = {};
   const float* input = nullptr;
   float* output = nullptr;
 };

@@ -114,6 +114,7 @@ Result<void> eval_label_encoder(EvalContext& context) {
 }
 
 Result<void> infer_label_encoder(InferContext& context) {
+  if (context.opset() < 2 && context.dtype(0) == DType::kUndefined) return {};
   TRIVET_ASSIGN(const Table table, table_of(context.node(), context.dtype(0)));
   if (const SymbolicShape* shape = context.shape(0)) {
     context.set_output(0, table.values.dtype(), *shape);

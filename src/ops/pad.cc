@@ -55,7 +55,13 @@ Result<Pads<std::int64_t>> pads_of(const EvalContext& context) {
 
 Result<Shape> padded_shape(const Shape& shape, const Pads<std::int64_t>& pads) {
   Shape out;
+  constexpr std::int64_t kMost = std::int64_t{1} << 48;  // beyond any memory, and safe to negate
   for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (std::max(pads.before[i], pads.after[i]) > kMost ||
+        std::min(pads.before[i], pads.after[i]) < -kMost) {
+      return invalid_argument("pads ", pads.before[i], " and ", pads.after[i], " of axis ", i,
+                              " are out of range");
+    }
     const auto begun = checked_add(shape[i], pads.before[i]);
     const auto size = begun ? checked_add(*begun, pads.after[i]) : std::nullopt;
     if (!size || *size < 0) {

@@ -1,6 +1,7 @@
 // Reshape: the same elements under another shape; 0 keeps a size, −1 takes what is left.
 #include <algorithm>
 
+#include "base/math.h"
 #include "ops/eval_context.h"
 #include "ops/infer_context.h"
 #include "ops/registry.h"
@@ -85,7 +86,11 @@ Result<void> eval_reshape(EvalContext& context) {
   TRIVET_ASSIGN(const SymbolicShape to,
                 target_shape(&from, SymbolicShape(wanted.begin(), wanted.end()), allow_zero));
   const auto shape = constant_shape(to);
-  if (!shape) return invalid_argument("the new shape has too many elements to address");
+  if (!shape || checked_product(*shape) !=
+                    data.size()) {  // target_shape cannot say where a product overflows
+    return invalid_argument("shape ", shape_to_string(data.shape()), " cannot become ",
+                            shape_to_string(to), ", which has another number of elements");
+  }
   context.set_output(0, data.reshaped(*shape));
   return {};
 }

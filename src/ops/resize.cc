@@ -285,7 +285,8 @@ Result<void> infer_resize(InferContext& context) {
   const auto sizes = signature.sizes != 0 ? context.elements(signature.sizes) : std::nullopt;
   if (sizes && !sizes->empty() && !constant_shape(*sizes))
     return infer_from_elements(context, *shape, *sizes);
-  const bool given = context.constant(signature.scales) != nullptr || (sizes && !sizes->empty());
+  const Tensor* scales = context.constant(signature.scales);
+  const bool given = (scales != nullptr && scales->size() > 0) || (sizes && !sizes->empty());
   if (signature.scales != 0 && !given) return {};
   std::optional<Tensor> known_sizes;
   if (sizes && !sizes->empty()) known_sizes = Tensor::from_vector(*constant_shape(*sizes));

@@ -13,7 +13,8 @@ Result<void> eval_reverse_sequence(EvalContext& context) {
   const Shape& shape = data.shape();
   const std::int64_t time_axis = context.attributes().int_or("time_axis", 0);
   const std::int64_t batch_axis = context.attributes().int_or("batch_axis", 1);
-  if (shape.size() < 2 || time_axis + batch_axis != 1 || time_axis * batch_axis != 0) {
+  const bool axes_fit = (time_axis == 0 && batch_axis == 1) || (time_axis == 1 && batch_axis == 0);
+  if (shape.size() < 2 || !axes_fit) {
     return invalid_argument("time_axis and batch_axis must be 0 and 1 of at least two axes, found ",
                             time_axis, " and ", batch_axis, " of ", shape.size());
   }

@@ -34,8 +34,9 @@ Result<Options> options_of(const Node& node) {
   out.half_pixel = coordinates == "half_pixel";
   out.average = mode == "avg";
   constexpr std::int64_t kMost = 1 << 16;
+  constexpr std::int64_t kMostRatio = 1 << 10;
   if (out.height < 1 || out.width < 1 || out.height > kMost || out.width > kMost ||
-      out.sampling_ratio < 0 || out.sampling_ratio > kMost) {
+      out.sampling_ratio < 0 || out.sampling_ratio > kMostRatio) {
     return invalid_model("attributes 'output_height', 'output_width' and 'sampling_ratio' are ",
                          out.height, ", ", out.width, " and ", out.sampling_ratio);
   }
@@ -90,7 +91,7 @@ Result<Extent> extent_of(double start, double end, std::int64_t bins, const Opti
   Extent out;
   out.start = start * options.scale - offset;
   out.bin = (options.half_pixel ? length : std::max(length, 1.0)) / static_cast<double>(bins);
-  constexpr double kMostSamples = 1 << 16;
+  constexpr double kMostSamples = 1 << 10;  // along each axis of a bin
   if (!std::isfinite(out.start) || !(std::abs(out.bin) <= kMostSamples)) {
     return invalid_argument("a region from ", start, " to ", end, " is too large");
   }

@@ -147,7 +147,7 @@ Result<void> read_nodes(const Attributes& attributes, Forest& forest) {
       if (!in_range({branch.index}, end))
         return invalid_model("a branch leads to ", branch.index, " of ", end);
     }
-    if (!(modes[i] >= 0 && modes[i] <= kMember))
+    if (!(modes[i] >= 0 && modes[i] <= static_cast<int>(kMember)))
       return invalid_model("attribute 'nodes_modes' has ", modes[i]);
     node.mode = static_cast<Mode>(modes[i]);
     forest.features = std::max(forest.features, node.feature + 1);

@@ -73,14 +73,15 @@ Result<int> fold_batch_norm(Graph& graph) {
     if (weight == nullptr || weight->rank() < 3 || (conv.input(2) != kNoValue && bias == nullptr)) continue;
     if (bias != nullptr && bias->size() != weight->dim(0)) continue;
     const auto affine = affine_of(graph, norm, weight->dim(0));
-    if (!affine || !patch.can_replace(norm.outputs[0], conv.outputs[0])) continue;
+    if (!affine) continue;
     TRIVET_ASSIGN(Folded result, fold(*weight, bias, *affine));
     const std::string prefix = graph.value(norm.outputs[0]).name;
     conv.inputs.resize(3, kNoValue);
     conv.inputs[1] = patch.add_constant(prefix + ".folded_weight", std::move(result.weight));
     conv.inputs[2] = patch.add_constant(prefix + ".folded_bias", std::move(result.bias));
+    // The name of a value keeps its meaning, so that values of two versions of a graph can be compared.
+    conv.outputs[0] = norm.outputs[0];
     patch.replace_node(conv_id, conv);
-    patch.replace_uses(norm.outputs[0], conv.outputs[0]);
     patch.remove_node(static_cast<NodeId>(i));
     ++folded;
   }

@@ -1,0 +1,21 @@
+#include "cli/commands.h"
+
+namespace trivet::cli {
+
+// One file each: src/cli/<name>.cc.
+void add_inspect(CommandLine&);
+void add_providers(CommandLine&);
+void add_run(CommandLine&);
+void add_verify(CommandLine&);
+void add_eval(CommandLine&);
+void add_ship(CommandLine&);
+void add_measure_memory(CommandLine&);
+
+std::span<const AddCommand> commands() {
+  static constexpr AddCommand kCommands[] = {
+      add_inspect, add_run, add_verify, add_eval, add_ship, add_providers, add_measure_memory,
+  };
+  return kCommands;
+}
+
+}  // namespace trivet::cli

@@ -1,0 +1,61 @@
+#include "cli/format.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace trivet::cli {
+namespace {
+
+/// Three digits: "1.23", "12.3", "123".
+std::string three_digits(double value) {
+  const double size = std::abs(value);
+  return fmt::format("{:.{}f}", value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+}
+
+}  // namespace
+
+std::string format_bytes(double bytes) {
+  static constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  std::size_t unit = 0;
+  for (; std::abs(bytes) >= 999.5 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
+  return (unit == 0 ? fmt::format("{:.0f}", bytes) : three_digits(bytes)) + " " + kUnits[unit];
+}
+
+std::string format_count(std::int64_t count) {
+  std::string text = std::to_string(count);
+  const std::size_t first = count < 0 ? 1 : 0;
+  for (std::size_t i = text.size(); i > first + 3;) text.insert(i -= 3, 1, ',');
+  return text;
+}
+
+std::string format_ms(double milliseconds) {
+  if (std::abs(milliseconds) < 0.9995) return fmt::format("{:.3f} ms", milliseconds);
+  if (std::abs(milliseconds) < 999.5) return three_digits(milliseconds) + " ms";
+  return three_digits(milliseconds / 1000) + " s";
+}
+
+std::string format_number(double value) { return fmt::format("{:.6g}", value); }
+
+std::string format_percent(double fraction) { return fmt::format("{:.1f} %", fraction * 100); }
+
+std::string format_text(const std::string& text, std::size_t limit) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool control = byte < 0x20 || byte == 0x7f;
+    const bool starts_character = (byte & 0xC0u) != 0x80u;
+    if (out.size() + (control ? 4 : 1) > limit && starts_character) return out + "...";
+    if (c == '\n' || c == '\t') {
+      out += ' ';
+    } else if (control) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace trivet::cli

@@ -1,0 +1,70 @@
+#include "cli/measure_memory.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+
+#include "cli/command.h"
+#include "onnx/reader.h"
+
+namespace trivet::cli {
+namespace {
+
+struct MemoryOptions {
+  std::string model;
+  SessionFlags session;
+  std::vector<std::string> shapes;
+};
+
+Result<int> run_child(const MemoryOptions& options) {
+  TRIVET_ASSIGN(const SessionOptions session_options, options.session.to_options());
+  ModelMemory memory;
+  reset_peak_memory();
+  TRIVET_ASSIGN(const ResidentMemory before, resident_memory());
+  memory.before = before.current;
+  TRIVET_ASSIGN(const Model model, read_model(options.model));
+  TRIVET_ASSIGN(const std::unique_ptr<Session> session, Session::create(model, session_options));
+  TRIVET_ASSIGN(const ResidentMemory loaded, resident_memory());
+  memory.after_load = loaded.current;
+  TRIVET_ASSIGN(const ShapeBindings bindings, parse_shapes(session->inputs(), options.shapes));
+  TRIVET_ASSIGN(const Feed feed, random_feed(session->inputs(), bindings, 0));
+  for (int i = 0; i < 2; ++i) TRIVET_TRY(session->run(feed));
+  TRIVET_ASSIGN(const ResidentMemory after, resident_memory());
+  memory.peak = std::max({after.peak, after.current, loaded.current});
+  print(to_line(memory));
+  return kPassed;
+}
+
+}  // namespace
+
+void add_measure_memory(CommandLine& line) {
+  const auto options = std::make_shared<MemoryOptions>();
+  CLI::App& command =
+      line.add("measure-memory", "Peak memory of one model, for ship",
+               "  trivet measure-memory model.onnx", [options] { return run_child(*options); });
+  command.group("");  // not in --help: other commands start it
+  add_model(command, options->model);
+  options->session.add_to(command);
+  add_shapes(command, options->shapes);
+}
+
+Result<ModelMemory> measure_model_memory(const std::string& model, const SessionFlags& flags,
+                                         const Feed& feed) {
+  std::vector<std::string> arguments = {"measure-memory"};
+  if (flags.threads > 0)
+    arguments.insert(arguments.end(), {"--threads", std::to_string(flags.threads)});
+  for (const std::string& provider : flags.providers) {
+    arguments.insert(arguments.end(), {"--provider", provider});
+  }
+  if (flags.allow_fallback) arguments.emplace_back("--allow-fallback");
+  if (flags.no_optimize) arguments.emplace_back("--no-optimize");
+  for (const auto& [name, tensor] : feed) {
+    if (tensor.rank() == 0) continue;
+    arguments.insert(arguments.end(), {"--shape", cat(name, "=", shape_to_string(tensor.shape()))});
+  }
+  arguments.insert(arguments.end(), {"--", model});
+  TRIVET_ASSIGN(const std::string text, run_this_program(arguments));
+  return parse_model_memory(text);
+}
+
+}  // namespace trivet::cli

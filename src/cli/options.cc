@@ -1,0 +1,153 @@
+#include "cli/options.h"
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "providers/providers.h"
+#include "runtime/host.h"
+
+namespace trivet::cli {
+namespace {
+
+/// One value per use of the option, so that it cannot swallow the words behind it.
+CLI::Option* add_repeatable(CLI::App& command, const std::string& flag,
+                            std::vector<std::string>& values, const std::string& description,
+                            const std::string& value_name) {
+  return command.add_option(flag, values, description)
+      ->allow_extra_args(false)
+      ->type_name(value_name);
+}
+
+}  // namespace
+
+void add_model(CLI::App& command, std::string& path) {
+  command.add_option("MODEL", path, "An ONNX file, or a bundle that `trivet ship` wrote")
+      ->required()
+      ->type_name("");
+}
+
+void add_json(CLI::App& command, bool& json) {
+  command.add_flag("--json", json, "Print one JSON document instead of text");
+}
+
+void add_seed(CLI::App& command, std::uint64_t& seed) {
+  command.add_option("--seed", seed, "Start of the random numbers (default 0)")->type_name("N");
+}
+
+void add_shapes(CLI::App& command, std::vector<std::string>& shapes) {
+  add_repeatable(command, "--shape", shapes,
+                 "Size of an input, or of a dimension that the model names: batch=3. Repeatable",
+                 "NAME=1x3x224x224");
+}
+
+void SessionFlags::add_to(CLI::App& command) {
+  command.add_option("--threads", threads, "Worker threads (default: one per physical core)")
+      ->check(CLI::Range(1, 1024))
+      ->type_name("N");
+  add_repeatable(
+      command, "--provider", providers,
+      "Engine to run on: a name that `trivet providers` lists, or the path of a shared library. "
+      "Repeatable, the first is preferred",
+      "NAME");
+  command.add_flag("--allow-fallback", allow_fallback,
+                   "Let other providers run the nodes that the first one cannot");
+  command.add_flag("--no-optimize", no_optimize, "Run the graph as it is in the file");
+}
+
+Result<const TrvProvider*> provider_from_option(const std::string& name) {
+  if (name.find('/') != std::string::npos) return load_provider(name);
+  return find_provider(name);
+}
+
+Result<SessionOptions> SessionFlags::to_options() const {
+  SessionOptions options;
+  options.threads = threads;
+  options.optimize = !no_optimize;
+  options.allow_fallback = allow_fallback;
+  for (const std::string& name : providers) {
+    TRIVET_ASSIGN(const TrvProvider* provider, provider_from_option(name));
+    options.providers.push_back(provider);
+  }
+  for (const TrvProvider* provider : builtin_providers()) {
+    const bool listed = std::ranges::find(options.providers, provider) != options.providers.end();
+    if (!listed && check_provider(*provider)) options.providers.push_back(provider);
+  }
+  return options;
+}
+
+void PreprocessFlags::add_to(CLI::App& command) {
+  struct Flag {
+    const char* key;
+    const char* value_name;
+    const char* description;
+  };
+  static constexpr Flag kFlags[] = {
+      {"resize", "N|WxH", "Resize pictures: the shorter side, or width and height"},
+      {"crop", "N|WxH", "Then cut this much out of the middle"},
+      {"interpolation", "NAME", "bilinear (default), bilinear-no-antialias or bicubic"},
+      {"scale", "X", "Then multiply each pixel, 0 to 255, by this: 1/255 (default 1)"},
+      {"mean", "R,G,B", "Then subtract this, one number or one per channel (default 0)"},
+      {"std", "R,G,B", "Then divide by this (default 1)"},
+      {"layout", "NAME", "nchw (default) or nhwc"},
+      {"channels", "NAME", "rgb (default), bgr or gray"},
+  };
+  for (const Flag& flag : kFlags) {
+    command.add_option(std::string("--") + flag.key, values[flag.key], flag.description)
+        ->type_name(flag.value_name)
+        ->group("Pictures");
+  }
+}
+
+bool PreprocessFlags::given() const {
+  return std::ranges::any_of(values, [](const auto& entry) { return !entry.second.empty(); });
+}
+
+Result<Preprocess> PreprocessFlags::parse() const {
+  PreprocessText text;
+  for (const auto& [key, value] : values) {
+    if (!value.empty()) text[key] = value;
+  }
+  return parse_preprocess(text);
+}
+
+void FeedFlags::add_to(CLI::App& command) {
+  add_repeatable(
+      command, "--input,-i", inputs,
+      "File for an input: .npy, .npz, .pb, .png, .jpg or .bmp. Repeatable; NAME= may be left out "
+      "where the model has one input",
+      "NAME=FILE");
+  add_shapes(command, shapes);
+  command.add_flag("--random", random, "Make up the inputs that have no file");
+  add_seed(command, seed);
+  preprocess.add_to(command);
+}
+
+void ToleranceFlags::add_to(CLI::App& command) {
+  command
+      .add_option("--atol", atol,
+                  "Absolute tolerance (default: 1e-4 of the output's largest magnitude)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("X");
+  command.add_option("--rtol", rtol, "Tolerance relative to the expected value (default 1e-3)")
+      ->check(CLI::NonNegativeNumber)
+      ->type_name("X");
+}
+
+Tolerance ToleranceFlags::to_tolerance() const {
+  return {.atol = atol, .rtol = rtol.value_or(Tolerance::kDefaultRtol)};
+}
+
+void SaveFlags::add_to(CLI::App& command, const std::string& flag, const std::string& description) {
+  command.add_option(flag, path, description)->type_name("FILE");
+  command.add_flag("--force", force, "Replace a file that exists");
+}
+
+Result<void> SaveFlags::check() const {
+  std::error_code ignored;
+  if (path.empty() || force || !std::filesystem::exists(path, ignored)) return {};
+  return fail(ErrorCode::kIo, "'", path, "' exists; use --force to replace it");
+}
+
+}  // namespace trivet::cli

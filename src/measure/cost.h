@@ -1,0 +1,46 @@
+// What a graph costs on paper: multiply-accumulates, weights, activations. Nothing is run.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "graph/graph.h"
+
+namespace trivet {
+
+/// Bytes and MACs are unknown dimensions where a shape is, and expressions over the model's symbols
+/// where those were left open.
+struct NodeCost {
+  NodeId node = kNoNode;
+  ValueType output;             ///< the first output
+  Dim macs;                     ///< 0 for operators that multiply and accumulate nothing
+  std::int64_t parameters = 0;  ///< weights that this node is the first to read
+  Dim bytes;                    ///< read and written: inputs, weights and outputs
+};
+
+struct GraphCost {
+  std::vector<NodeCost> nodes;  ///< in the graph's order; what is computed at load time left out
+  Dim macs;                     ///< FLOPs are twice as many
+  std::int64_t parameters = 0;  ///< elements of constant floats and of integers up to 8 bits
+  std::int64_t weight_bytes = 0;
+  std::map<DType, std::int64_t> weight_bytes_by_dtype;  ///< of all constants
+  Dim activation_bytes;  ///< of all values that nodes compute, in sum
+  /// The most that is alive at one time, inputs included, when each value goes after its last
+  /// reader. Nothing while a size is not a number.
+  std::optional<std::int64_t> peak_activation_bytes;
+  std::vector<std::string> notes;  ///< what could not be counted, and why
+};
+
+/// Counts with these types for the graph's inputs, in their order. Nodes whose operator is unknown
+/// are left out and named in the notes. Of If the larger branch counts, of Loop one iteration.
+[[nodiscard]] Result<GraphCost> count_cost(const Graph& graph, std::span<const ValueType> inputs);
+
+/// How often each operator occurs, those in subgraphs included: "Conv", "com.microsoft.FusedConv".
+[[nodiscard]] std::map<std::string, std::int64_t> count_operators(const Graph& graph);
+
+}  // namespace trivet
