@@ -116,8 +116,7 @@ Result<void> eval_batch_normalization(EvalContext& context) {
   const double epsilon = context.attributes().float_or("epsilon", 1e-5f);
   for (std::int64_t f = 0; f < l.features; ++f) {
     const auto feature = static_cast<std::size_t>(f);
-    const double factor =
-        scale.data<double>()[feature] / std::sqrt(variance[feature] + epsilon);
+    const double factor = scale.data<double>()[feature] / std::sqrt(variance[feature] + epsilon);
     const double shift = bias.data<double>()[feature];
     l.for_each(f, [&](std::size_t i) { to[i] = (from[i] - mean[feature]) * factor + shift; });
   }

@@ -29,9 +29,9 @@ Result<void> eval_conv(EvalContext& context) {
   TRIVET_TRY(check_same_type(context, {1, 2}));
   const DType dtype = context.input(0).dtype();
   TRIVET_ASSIGN(const DType compute, float_compute_type(dtype));
-  TRIVET_ASSIGN(const ConvPlan plan,
-                plan_convolution(context.attributes(), context.input(0).shape(),
-                                 context.input(1).shape()));
+  TRIVET_ASSIGN(
+      const ConvPlan plan,
+      plan_convolution(context.attributes(), context.input(0).shape(), context.input(1).shape()));
   Tensor bias;
   if (context.has_input(2)) {
     TRIVET_TRY(check_shape(context.input(2), {context.input(1).dim(0)}, "the bias"));

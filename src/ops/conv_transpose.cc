@@ -45,16 +45,15 @@ bool is_same(AutoPad pad) { return pad == AutoPad::kSameUpper || pad == AutoPad:
 
 /// Output positions that some input reaches, with output_padding, before padding is taken away.
 Dim reach(const Settings& settings, std::size_t axis, const Dim& in) {
-  return Dim(settings.window.strides[axis]) * (in - Dim(1)) +
-         Dim(settings.output_padding[axis]) + Dim(settings.window.extent(axis));
+  return Dim(settings.window.strides[axis]) * (in - Dim(1)) + Dim(settings.output_padding[axis]) +
+         Dim(settings.window.extent(axis));
 }
 
 Result<Dim> output_size(const Settings& settings, std::size_t axis, const Dim& in) {
   const Window& window = settings.window;
   if (!settings.output_shape.empty()) return Dim(settings.output_shape[axis]);
   if (is_same(window.auto_pad)) return in * Dim(window.strides[axis]);
-  const Dim out =
-      reach(settings, axis, in) - Dim(window.pads_begin[axis] + window.pads_end[axis]);
+  const Dim out = reach(settings, axis, in) - Dim(window.pads_begin[axis] + window.pads_end[axis]);
   if (out.is_constant() && out.value() < 0) {
     return invalid_argument("pads of spatial axis ", axis, " exceed the output by ", -out.value());
   }
@@ -98,8 +97,8 @@ Result<void> infer_conv_transpose(InferContext& context) {
   std::optional<Shape> kernel;
   if (w != nullptr) kernel = constant_shape({w->begin() + 2, w->end()});
   if (kernel || context.attributes().has("kernel_shape")) {
-    TRIVET_ASSIGN(const Settings settings, read_settings(context.attributes(), x->size() - 2,
-                                                         kernel ? *kernel : Shape{}));
+    TRIVET_ASSIGN(const Settings settings,
+                  read_settings(context.attributes(), x->size() - 2, kernel ? *kernel : Shape{}));
     for (std::size_t axis = 0; axis + 2 < x->size(); ++axis) {
       TRIVET_ASSIGN(out[axis + 2], output_size(settings, axis, (*x)[axis + 2]));
     }
@@ -123,8 +122,7 @@ void scatter(const WindowRows& rows, const Sizes& s, const T* x, const T* w, T* 
       const T* input = x + (image * s.in_channels + c) * s.in;
       for (std::int64_t m = 0; m < s.out_channels; ++m) {
         T* plane = y + (image * s.out_channels + m) * s.out;
-        const T* kernel =
-            w + ((group * s.in_channels + c) * s.out_channels + m) * rows.positions();
+        const T* kernel = w + ((group * s.in_channels + c) * s.out_channels + m) * rows.positions();
         for (std::int64_t k = 0; k < rows.positions(); ++k) {
           const T weight = kernel[k];
           rows.for_each(k, [&](std::int64_t to, std::int64_t from, std::int64_t count) {

@@ -94,17 +94,19 @@ class Deformed {
       for (std::int64_t k = 0; k < positions_; ++k, kernel.next()) {
         const std::int64_t slot = (n * offset_groups_ + offset_group) * positions_ + k;
         for (std::size_t axis = 0; axis < rank; ++axis) {
-          const std::int64_t at = (slot * static_cast<std::int64_t>(rank) +
-                                   static_cast<std::int64_t>(axis)) * out_size_ + o;
+          const std::int64_t at =
+              (slot * static_cast<std::int64_t>(rank) + static_cast<std::int64_t>(axis)) *
+                  out_size_ +
+              o;
           position[axis] =
               static_cast<double>(index[axis] * plan_.window.strides[axis] -
                                   plan_.window.pads_begin[axis] +
                                   kernel.index()[axis] * plan_.window.dilations[axis]) +
               offset_.data<double>()[static_cast<std::size_t>(at)];
         }
-        const double scale = mask_.defined() ? mask_.data<double>()[static_cast<std::size_t>(
-                                                   slot * out_size_ + o)]
-                                             : 1;
+        const double scale =
+            mask_.defined() ? mask_.data<double>()[static_cast<std::size_t>(slot * out_size_ + o)]
+                            : 1;
         const std::int64_t tap = (m * plan_.in_channels + c) * positions_ + k;
         sum += scale * w_.data<double>()[static_cast<std::size_t>(tap)] *
                sample(plane, plan_.in, position);

@@ -124,11 +124,8 @@ Dim macs_gemm(const InferContext& context) {
 }  // namespace
 
 OpDefs gemm_ops() {
-  OpDef op = {.name = "Gemm",
-              .inputs = {3, 3},
-              .infer = infer_gemm,
-              .eval = eval_gemm,
-              .macs = macs_gemm};
+  OpDef op = {
+      .name = "Gemm", .inputs = {3, 3}, .infer = infer_gemm, .eval = eval_gemm, .macs = macs_gemm};
   OpDef later = op;  // C became optional
   later.since = 11;
   later.inputs = {2, 3};

@@ -38,8 +38,8 @@ Result<void> normalize(EvalContext& context, std::int64_t groups, std::int64_t e
     for (std::size_t i = 0; i < size; ++i) {
       const std::int64_t channel = first + static_cast<std::int64_t>(i / plane);
       const auto entry = static_cast<std::size_t>(channel / per_entry);
-      to[i] = (from[i] - m.mean) * factor * scale.data<double>()[entry] +
-              bias.data<double>()[entry];
+      to[i] =
+          (from[i] - m.mean) * factor * scale.data<double>()[entry] + bias.data<double>()[entry];
     }
   }
   return finish_output(context, 0, dtype, y);

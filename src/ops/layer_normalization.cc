@@ -80,8 +80,8 @@ Result<void> eval_normalization(EvalContext& context) {
   const DType stash = stash_type(context.attributes());
   TRIVET_TRY(float_compute_type(dtype));
   TRIVET_TRY(float_compute_type(stash));
-  TRIVET_ASSIGN(const std::size_t axis, normalize_axis(context.attributes().int_or("axis", -1),
-                                                       input.shape().size()));
+  TRIVET_ASSIGN(const std::size_t axis,
+                normalize_axis(context.attributes().int_or("axis", -1), input.shape().size()));
   Shape outer = input.shape();
   std::fill(outer.begin() + static_cast<std::ptrdiff_t>(axis), outer.end(), 1);
   TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));

@@ -16,8 +16,8 @@ Result<void> eval_lp_normalization(EvalContext& context) {
   TRIVET_TRY(float_compute_type(dtype));
   const std::int64_t p = context.attributes().int_or("p", 2);
   if (p != 1 && p != 2) return invalid_model("p is ", p, ", expected 1 or 2");
-  TRIVET_ASSIGN(const std::size_t axis, normalize_axis(context.attributes().int_or("axis", -1),
-                                                       input.shape().size()));
+  TRIVET_ASSIGN(const std::size_t axis,
+                normalize_axis(context.attributes().int_or("axis", -1), input.shape().size()));
   TRIVET_ASSIGN(const Tensor x, converted(input, DType::kFloat64));
   TRIVET_ASSIGN(Tensor y, allocate_output(context, 0, dtype, DType::kFloat64, input.shape()));
   const double* from = x.data<double>().data();

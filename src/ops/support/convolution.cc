@@ -13,11 +13,8 @@ void flatten_pointwise(ConvPlan& plan) {
   }
   plan.in = {element_count(plan.in)};
   plan.out = plan.in;
-  plan.window = {.kernel = {1},
-                 .strides = {1},
-                 .dilations = {1},
-                 .pads_begin = {0},
-                 .pads_end = {0}};
+  plan.window = {
+      .kernel = {1}, .strides = {1}, .dilations = {1}, .pads_begin = {0}, .pads_end = {0}};
 }
 
 }  // namespace
@@ -39,9 +36,9 @@ Result<ConvPlan> plan_convolution(const Attributes& attributes, const Shape& x, 
   plan.batch = x[0];
   plan.in_channels = w[1];
   if (w[0] % plan.groups != 0 || x[1] % plan.groups != 0 || x[1] / plan.groups != w[1]) {
-    return invalid_argument("input with ", x[1], " channels, weight of shape ", shape_to_string(w),
-                            " and group ", plan.groups,
-                            "; the weight must be (multiple of group) x (channels / group) x sizes");
+    return invalid_argument(
+        "input with ", x[1], " channels, weight of shape ", shape_to_string(w), " and group ",
+        plan.groups, "; the weight must be (multiple of group) x (channels / group) x sizes");
   }
   plan.out_channels = w[0] / plan.groups;
   plan.in.assign(x.begin() + 2, x.end());
@@ -62,9 +59,9 @@ Result<std::optional<SymbolicShape>> infer_convolution(const InferContext& conte
   if (input == nullptr && weight == nullptr) return std::nullopt;
   const std::size_t rank = input != nullptr ? input->size() : weight->size();
   if (rank < 3 || (input != nullptr && weight != nullptr && weight->size() != rank)) {
-    return invalid_argument(
-        "input of rank ", rank, " and weight of rank ", weight == nullptr ? rank : weight->size(),
-        "; both need the same rank, at least 3");
+    return invalid_argument("input of rank ", rank, " and weight of rank ",
+                            weight == nullptr ? rank : weight->size(),
+                            "; both need the same rank, at least 3");
   }
   SymbolicShape out(rank, Dim::unknown());
   if (input != nullptr) out[0] = (*input)[0];

@@ -13,8 +13,8 @@
 
 namespace trivet::ops {
 
-/// A convolution of tensors: input N x (groups * in_channels) x in, weight (groups * out_channels) x
-/// in_channels x kernel, output N x (groups * out_channels) x out.
+/// A convolution of tensors: input N x (groups * in_channels) x in, weight (groups * out_channels)
+/// x in_channels x kernel, output N x (groups * out_channels) x out.
 struct ConvPlan {
   Window window;
   std::int64_t batch = 0;

@@ -82,7 +82,8 @@ Result<std::vector<Activation>> read_activations(const Attributes& attributes,
   for (const std::string& name : names) {
     const auto* found = std::ranges::find(kActivations, lower(name), &ActivationInfo::name);
     if (found == std::end(kActivations)) {
-      return invalid_model("activation '", name, "' is not one of Sigmoid, Tanh, Relu, Affine, "
+      return invalid_model("activation '", name,
+                           "' is not one of Sigmoid, Tanh, Relu, Affine, "
                            "LeakyRelu, ThresholdedRelu, ScaledTanh, HardSigmoid, Elu, Softsign, "
                            "Softplus");
     }
@@ -103,8 +104,8 @@ struct Sizes {
     return static_cast<std::size_t>((batch_first ? b * steps + t : t * batch + b) * input);
   }
   [[nodiscard]] std::size_t y(std::int64_t t, std::int64_t d, std::int64_t b) const {
-    const std::int64_t row = batch_first ? (b * steps + t) * directions + d
-                                         : (t * directions + d) * batch + b;
+    const std::int64_t row =
+        batch_first ? (b * steps + t) * directions + d : (t * directions + d) * batch + b;
     return static_cast<std::size_t>(row * hidden);
   }
   [[nodiscard]] std::size_t state(std::int64_t d, std::int64_t b) const {
@@ -138,8 +139,7 @@ Result<Sizes> read_sizes(const EvalContext& context, const RecurrentKind& kind) 
     if (size > kLargestSize) return unsupported("a size of ", size);
   }
   if (s.hidden != r[2]) {
-    return invalid_argument("hidden_size is ", s.hidden, ", but R has shape ",
-                            shape_to_string(r));
+    return invalid_argument("hidden_size is ", s.hidden, ", but R has shape ", shape_to_string(r));
   }
   const std::int64_t rows = kind.gates * s.hidden;
   TRIVET_TRY(check_shape(context.input(1), {s.directions, rows, s.input}, "W"));
@@ -188,7 +188,8 @@ std::vector<double> transposed(const Tensor& tensor, std::int64_t direction) {
   return out;
 }
 
-/// Input i as doubles, or zeros of this shape where it is omitted. A copy, for states to be written.
+/// Input i as doubles, or zeros of this shape where it is omitted. A copy, for states to be
+/// written.
 Result<Tensor> load(const EvalContext& context, std::size_t i, const Shape& shape) {
   if (context.has_input(i)) {
     TRIVET_ASSIGN(const Tensor given, converted(context.input(i), DType::kFloat64));
@@ -214,13 +215,13 @@ void run_direction(State& state, const RecurrentKind& kind, const Tensor& w, con
   const auto hidden_width = static_cast<std::size_t>(s.hidden);
   const std::vector<double> wt = transposed(w, direction);
   const std::vector<double> rt = transposed(r, direction);
-  const auto bias = state.bias.data<double>().subspan(
-      static_cast<std::size_t>(2 * rows * direction), 2 * width);
+  const auto bias =
+      state.bias.data<double>().subspan(static_cast<std::size_t>(2 * rows * direction), 2 * width);
   std::vector<double> from_input(width), from_hidden(width);
   for (std::int64_t b = 0; b < s.batch; ++b) {
     const std::int64_t length = state.lengths[static_cast<std::size_t>(b)];
-    const auto hidden = state.hidden.mutable_data<double>().subspan(s.state(direction, b),
-                                                                    hidden_width);
+    const auto hidden =
+        state.hidden.mutable_data<double>().subspan(s.state(direction, b), hidden_width);
     const auto memory = kind.has_cell ? state.cell.mutable_data<double>().subspan(
                                             s.state(direction, b), hidden_width)
                                       : std::span<double>();
@@ -306,8 +307,9 @@ Result<void> eval_recurrent(EvalContext& context, const RecurrentKind& kind,
   }
   const bool reverse = context.attributes().string_or("direction", "forward") == "reverse";
   for (std::int64_t d = 0; d < s.directions; ++d) {
-    const auto own = std::span(activations).subspan(
-        static_cast<std::size_t>(d) * kind.activations.size(), kind.activations.size());
+    const auto own = std::span(activations)
+                         .subspan(static_cast<std::size_t>(d) * kind.activations.size(),
+                                  kind.activations.size());
     run_direction(state, kind, w, r, own, reverse || d == 1, d, cell);
   }
   const Tensor* results[] = {&state.y, &state.hidden, &state.cell};

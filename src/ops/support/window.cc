@@ -59,8 +59,8 @@ Result<Window> read_window(const Attributes& attributes, std::size_t spatial_ran
   }
   const auto volume = checked_product(window.kernel);
   if (!volume || *volume < 1 || *volume > kLargestKernel) {
-    return invalid_model("a kernel of shape ", shape_to_string(window.kernel),
-                         "; expected 1 to ", kLargestKernel, " elements");
+    return invalid_model("a kernel of shape ", shape_to_string(window.kernel), "; expected 1 to ",
+                         kLargestKernel, " elements");
   }
   TRIVET_ASSIGN(window.strides, read_setting(attributes, "strides", spatial_rank, 1, 1));
   TRIVET_ASSIGN(window.dilations, read_setting(attributes, "dilations", spatial_rank, 1, 1));

@@ -34,22 +34,23 @@ struct Window {
 
 [[nodiscard]] Result<AutoPad> read_auto_pad(const Attributes& attributes);
 
-/// kernel_shape, strides, dilations, pads, auto_pad and ceil_mode, checked: as many entries as there
-/// are spatial axes, none negative, strides, dilations and kernel at least 1. `kernel` stands in for
-/// an absent kernel_shape, and must agree with one that is there; empty where it is not known.
+/// kernel_shape, strides, dilations, pads, auto_pad and ceil_mode, checked: as many entries as
+/// there are spatial axes, none negative, strides, dilations and kernel at least 1. `kernel` stands
+/// in for an absent kernel_shape, and must agree with one that is there; empty where it is not
+/// known.
 [[nodiscard]] Result<Window> read_window(const Attributes& attributes, std::size_t spatial_rank,
                                          std::span<const std::int64_t> kernel = {});
 
-/// Size of the output on one axis, as the specification of Conv and MaxPool has it. With ceil_mode a
-/// last window that would start beyond the input and its leading padding is left out. Fails when
+/// Size of the output on one axis, as the specification of Conv and MaxPool has it. With ceil_mode
+/// a last window that would start beyond the input and its leading padding is left out. Fails when
 /// the kernel is larger than the padded input.
 [[nodiscard]] Result<Dim> window_output(const Window& window, std::size_t axis, const Dim& in);
 
 /// The spatial shape of the output; turns auto_pad into pads.
 [[nodiscard]] Result<Shape> resolve_window(Window& window, std::span<const std::int64_t> in);
 
-/// For one position in the kernel, the outputs for which it lies inside the input, as rows along the
-/// innermost axis: input element `in + i * in_step()` belongs to output element `out + i`.
+/// For one position in the kernel, the outputs for which it lies inside the input, as rows along
+/// the innermost axis: input element `in + i * in_step()` belongs to output element `out + i`.
 class WindowRows {
  public:
   /// `window` resolved; `in` and `out` are the spatial shapes.
