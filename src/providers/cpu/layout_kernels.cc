@@ -1,4 +1,5 @@
 // Transposes that come down to a batch of matrix transposes.
+#include <algorithm>
 #include <array>
 
 #include "providers/cpu/kernel.h"
@@ -37,7 +38,7 @@ std::optional<MatrixTranspose> as_matrices(const Shape& shape, const std::vector
                                        lead < sorted.size() ? sorted[lead] : 0);
   if (lead == kept.size()) return std::nullopt;
   std::vector<std::size_t> rotated(kept.begin() + static_cast<std::ptrdiff_t>(lead), kept.end());
-  std::ranges::rotate(rotated, rotated.begin() + (pivot - kept.begin() - static_cast<std::ptrdiff_t>(lead)));
+  std::rotate(rotated.begin(), rotated.begin() + (pivot - kept.begin() - static_cast<std::ptrdiff_t>(lead)), rotated.end());
   if (!std::ranges::is_sorted(rotated)) return std::nullopt;
   const auto middle = static_cast<std::size_t>(pivot - kept.begin());
   return MatrixTranspose{product(0, lead), product(middle, kept.size()), product(lead, middle)};
