@@ -195,6 +195,7 @@ Result<Dataset> Dataset::open(const DataFlags& flags, std::span<const Port> port
 Result<Dataset> Dataset::random(const FeedFlags& flags, std::span<const Port> ports,
                                 std::size_t count) {
   Dataset set;
+  TRIVET_TRY(flags.preprocess.parse());  // of no use here, but a fault in it is still one
   set.ports_.assign(ports.begin(), ports.end());
   TRIVET_ASSIGN(set.bindings_, parse_shapes(ports, flags.shapes));
   set.seed_ = flags.seed;

@@ -17,7 +17,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace trivet::cli {
 
@@ -65,6 +66,10 @@ struct FeedFlags {
 
 /// --shape alone, for commands that take no data
 void add_shapes(CLI::App& command, std::vector<std::string>& shapes);
+/// A finite number of at least 0, or above 0 where `positive`.
+CLI::Option* add_real(CLI::App& command, const std::string& flag, std::optional<double>& value,
+                      const std::string& description, const std::string& value_name,
+                      bool positive = false);
 /// --seed
 void add_seed(CLI::App& command, std::uint64_t& seed);
 

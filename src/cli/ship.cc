@@ -108,9 +108,8 @@ Result<int> run_ship(const ShipOptions& options) {
 }
 
 void add_measurement(CLI::App& command, ShipOptions& options) {
-  command.add_option("--fps", options.fps, "Frames per second that the model must hold (at p95)")
-      ->check(CLI::PositiveNumber)
-      ->type_name("F");
+  add_real(command, "--fps", options.fps, "Frames per second that the model must hold (at p95)",
+           "F", true);
   command.add_option("--ram", options.ram, "Peak memory that the model may use: 64M, 1.5G")
       ->type_name("SIZE");
   command.add_option("--warmup", options.warmup, "Runs before those that are timed (default 10)")

@@ -108,6 +108,11 @@ expect 1 "a budget that cannot be met" "${ship[@]}" -o "$work/slow.trivet" --fps
 says "FAIL  frame rate" "a budget that cannot be met"
 [ -s "$work/slow.trivet/report.html" ] || fail "a missed budget still writes the report"
 expect 2 "a size that is none" "${ship[@]}" -o "$work/x.trivet" --ram much
+for option in "--atol nan" "--atol -1" "--rtol inf" "--fps nan" "--fps 0" "--ram nan" "--scale nan"; do
+  expect 2 "ship $option" "${ship[@]}" -o "$work/x.trivet" $option
+  says "'${option#* }'" "ship $option names the value"
+  [ "$(wc -c <"$work/err")" -lt 200 ] || fail "ship $option: a long message: $(cat "$work/err")"
+done
 expect 0 "ship without data" "$trivet" ship "$models/lstm.onnx" -o "$work/lstm.trivet" --runs 5
 
 # ---- the bundle as a model ----
