@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "base/cpu_info.h"
 #include "providers/providers.h"
 #include "runtime/host.h"
 
@@ -90,6 +91,8 @@ Result<const TrvProvider*> provider_from_option(const std::string& name) {
 }
 
 Result<SessionOptions> SessionFlags::to_options() const {
+  // A wrong TRIVET_ISA makes the cpu provider unusable; the next one must not step in for it.
+  TRIVET_TRY(selected_isa());
   SessionOptions options;
   options.threads = threads;
   options.optimize = !no_optimize;

@@ -37,7 +37,9 @@ struct SessionFlags {
 
   void add_to(CLI::App& command);
   /// The named providers first, then the other built-in ones that can be used here: those serve
-  /// only with --allow-fallback, and the error for a node that needs one names it.
+  /// only with --allow-fallback, and the error for a node that needs one names it. Without a named
+  /// one the first that can be used is it; a TRIVET_ISA that names no instruction set of this
+  /// processor is an error, and not a reason to take another provider.
   [[nodiscard]] Result<SessionOptions> to_options() const;
 };
 

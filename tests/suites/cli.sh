@@ -145,6 +145,12 @@ holds "{p['name'] for p in d['providers']} >= {'cpu', 'reference'} and d['thread
 expect 0 env TRIVET_ISA=generic trivet providers --json
 holds "d['isa'] == 'generic'"
 refused "TRIVET_ISA" env TRIVET_ISA=abacus trivet providers
+refused "TRIVET_ISA" env TRIVET_ISA=abacus trivet run $lite --random
+refused "TRIVET_ISA" env TRIVET_ISA=abacus trivet verify $lite --count 1
+refused "TRIVET_ISA" env TRIVET_ISA=AVX2 trivet eval $lite --data tests/corpus/image_fuzz --resize 32x32 --against reference
+refused "--against" trivet verify $lite --count 1 --provider reference
+refused "--against" trivet verify $lite $lite --count 1
+expect 0 trivet verify $lite $lite --count 1 --against reference
 
 echo "cli: $checks commands, $failures failures"
 [ "$failures" -eq 0 ]
