@@ -165,7 +165,9 @@ void DataFlags::add_to(CLI::App& command, bool required) {
   command.add_option("--truth", truth, "Labels: lines `file label`, or an array of numbers")
       ->type_name("FILE");
   command.add_option("--labels", labels, "Names of the classes, one a line")->type_name("FILE");
-  command.add_option("--limit", limit, "Use only so many inputs")->type_name("N");
+  command.add_option("--limit", limit, "Use only so many inputs")
+      ->check(CLI::Range(1, 1000000000))
+      ->type_name("N");
   add_shapes(command, feed.shapes);
   add_seed(command, feed.seed);
   feed.preprocess.add_to(command);

@@ -165,6 +165,21 @@ Tolerance ToleranceFlags::to_tolerance() const {
   return {.atol = atol, .rtol = rtol.value_or(Tolerance::kDefaultRtol)};
 }
 
+Result<void> check_apart(const std::string& flag, const std::string& target,
+                         const std::string& source) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path to = fs::weakly_canonical(target, error);
+  const fs::path from = fs::weakly_canonical(source, error);
+  const auto starts_with = [](const fs::path& path, const fs::path& folder) {
+    return std::ranges::mismatch(folder, path).in1 == folder.end();
+  };
+  const bool overlap = starts_with(to, from) || starts_with(from, to);
+  if (!overlap && !fs::equivalent(target, source, error)) return {};
+  return invalid_argument(flag, " '", target, "' would write over '", source,
+                          "', which is being read; give another name");
+}
+
 void SaveFlags::add_to(CLI::App& command, const std::string& flag, const std::string& description) {
   command.add_option(flag, path, description)->type_name("FILE");
   command.add_flag("--force", force, "Replace a file that exists");

@@ -84,6 +84,11 @@ struct ToleranceFlags {
   [[nodiscard]] Tolerance to_tolerance() const;
 };
 
+/// Fails when writing `target` would write over `source`, a file or a bundle that is being read:
+/// they are the same, or one lies in the other. `flag` gives the target.
+[[nodiscard]] Result<void> check_apart(const std::string& flag, const std::string& target,
+                                       const std::string& source);
+
 /// --save FILE and --force. A target that exists without --force is found by check() before the
 /// work starts.
 struct SaveFlags {

@@ -83,7 +83,8 @@ void print_table(const Report& report) {
   }
 }
 
-void print_report(const Report& report, const std::string& output) {
+void print_report(const Shipped& shipped) {
+  const Report& report = shipped.report;
   print_optimization(report);
   print_parity(report);
   print_predictions(report);
@@ -92,19 +93,24 @@ void print_report(const Report& report, const std::string& output) {
     print(cat(line.passed() ? "PASS" : "FAIL", "  ", line.title, ": ", line.measured_text,
               line.at_most ? ", at most " : ", at least ", line.limit_text, "\n"));
   }
-  print(cat("\nwrote ", output, " (", output, "/report.html)\n"));
+  if (shipped.written) {
+    print(cat("\nwrote ", shipped.output, " (", shipped.output, "/report.html)\n"));
+  } else {
+    print(cat("\nFAIL: kept the bundle that ", shipped.output,
+              " was before; give another -o to see this one's report\n"));
+  }
 }
 
 Result<int> run_ship(const ShipOptions& options) {
-  TRIVET_ASSIGN(const Report report, ship(options));
+  TRIVET_ASSIGN(const Shipped shipped, ship(options));
   if (options.json) {
-    print_json(to_json(report));
+    Json json = to_json(shipped.report);
+    json["written"] = shipped.written;
+    print_json(json);
   } else {
-    const std::string output =
-        options.output.empty() ? report.model_name + ".trivet" : options.output;
-    print_report(report, output);
+    print_report(shipped);
   }
-  return report.passed() ? kPassed : kCheckFailed;
+  return shipped.report.passed() ? kPassed : kCheckFailed;
 }
 
 void add_measurement(CLI::App& command, ShipOptions& options) {

@@ -226,6 +226,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   const ParityReport& report = outcome.parity.report;
   if (options.json) {
     Json json = to_json(outcome.parity);
+    json["nonfinite_elements"] = report.nonfinite_elements();
     if (outcome.divergence) json["divergence"] = divergence_json(*outcome.divergence);
     print_json(json);
     return report.passed() ? kPassed : kCheckFailed;
@@ -235,6 +236,10 @@ Result<int> run_verify(const VerifyOptions& options) {
   print_outputs(outcome.parity);
   if (const auto share = report.top1_agreement()) {
     print(cat("same best class: ", format_percent(*share), "\n"));
+  }
+  if (const std::size_t count = report.nonfinite_elements(); count > 0) {
+    print(cat("note: ", count, " elements are NaN or infinite",
+              report.passed() ? ", the same on both sides; they prove little\n" : "\n"));
   }
   if (outcome.divergence) print_divergence(*outcome.divergence);
   print(cat(report.passed() ? "PASS" : "FAIL", ": ", tolerance_line(report.tolerance()), "\n"));
