@@ -20,8 +20,10 @@ std::thread cleaner;
 
 /// A handler may not remove folders, but it may tell a thread to.
 void tell(int signal) {
+  const int saved = errno;
   const auto number = static_cast<unsigned char>(signal);
   [[maybe_unused]] const auto written = write(ends[1], &number, 1);
+  errno = saved;
 }
 
 void wait_and_clean(const std::string& folder) {
