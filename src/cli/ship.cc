@@ -74,6 +74,7 @@ void print_table(const Report& report) {
                    share ? share_text(*share) : "-"});
   }
   print("\n" + table.to_string());
+  if (report.batch != 1) print(cat("times are for one inference of batch ", report.batch, "\n"));
   const auto marked = [](const ReportRow& row) { return row.latency.stats().p99_is_max; };
   if (std::ranges::any_of(report.rows, marked)) {
     print("* the slowest run: too few runs for a p99\n");

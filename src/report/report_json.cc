@@ -164,6 +164,7 @@ ReportJson to_json(const Report& report) {
   out["trivet_version"] = report.trivet_version;
   out["created"] = report.created;
   out["passed"] = report.passed();
+  out["batch"] = report.batch;
   out["model"] = {{"name", report.model_name},
                   {"source", report.source_file},
                   {"source_sha256", report.source_sha256},
