@@ -27,6 +27,8 @@ class BundleWriter {
   BundleWriter& operator=(BundleWriter&&) = delete;
   ~BundleWriter();
 
+  /// The folder that collects the files.
+  [[nodiscard]] const std::string& staging() const { return staging_; }
   /// Where to write a file of this name, for writers that take a path.
   [[nodiscard]] std::string file(std::string_view name) const;
   [[nodiscard]] Result<void> add_text(std::string_view name, std::string_view text) const;

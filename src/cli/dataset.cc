@@ -165,7 +165,9 @@ void DataFlags::add_to(CLI::App& command, bool required) {
   command.add_option("--truth", truth, "Labels: lines `file label`, or an array of numbers")
       ->type_name("FILE");
   command.add_option("--labels", labels, "Names of the classes, one a line")->type_name("FILE");
-  command.add_option("--limit", limit, "Use only so many inputs")->type_name("N");
+  command.add_option("--limit", limit, "Use only so many inputs")
+      ->check(CLI::Range(1, 1000000000))
+      ->type_name("N");
   add_shapes(command, feed.shapes);
   add_seed(command, feed.seed);
   feed.preprocess.add_to(command);
@@ -195,6 +197,7 @@ Result<Dataset> Dataset::open(const DataFlags& flags, std::span<const Port> port
 Result<Dataset> Dataset::random(const FeedFlags& flags, std::span<const Port> ports,
                                 std::size_t count) {
   Dataset set;
+  TRIVET_TRY(flags.preprocess.parse());  // of no use here, but a fault in it is still one
   set.ports_.assign(ports.begin(), ports.end());
   TRIVET_ASSIGN(set.bindings_, parse_shapes(ports, flags.shapes));
   set.seed_ = flags.seed;

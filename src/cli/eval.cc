@@ -36,6 +36,7 @@ struct Outcome {
   std::optional<Proportion> agreement;
   double min_cosine = 1;
   double max_abs_diff = 0;
+  std::size_t nonfinite_elements = 0;  ///< of the outputs that were compared
 };
 
 Result<std::optional<Rival>> make_rival(const EvalOptions& options, const LoadedModel& model) {
@@ -84,8 +85,9 @@ void compare_with(const Session& mine, const std::vector<Tensor>& outputs, const
     while (j < rivals.size() && other.outputs()[j].name != mine.outputs()[i].name) ++j;
     if (j == rivals.size()) j = i;
     const OutputParity parity = compare("", outputs[i], rivals[j], {});
-    outcome.min_cosine = std::min(outcome.min_cosine, parity.min_cosine);
-    outcome.max_abs_diff = std::max(outcome.max_abs_diff, parity.max_abs_diff);
+    outcome.min_cosine = smaller_or_nan(outcome.min_cosine, parity.min_cosine);
+    outcome.max_abs_diff = larger_or_nan(outcome.max_abs_diff, parity.max_abs_diff);
+    outcome.nonfinite_elements += parity.nonfinite_elements;
     if (parity.top1_rows == 0) continue;
     if (!outcome.agreement) outcome.agreement.emplace();
     outcome.agreement->hits += parity.top1_agreements;
@@ -128,6 +130,9 @@ void print_outcome(const Outcome& outcome, const std::optional<Rival>& rival) {
   print(cat("cosine     ", format_number(outcome.min_cosine),
             "  (the smallest; largest difference ", format_number(outcome.max_abs_diff),
             ", against ", format_text(rival->name), ")\n"));
+  if (outcome.nonfinite_elements > 0) {
+    print(cat("note: ", outcome.nonfinite_elements, " elements are NaN or infinite\n"));
+  }
 }
 
 Json outcome_json(const Outcome& outcome, const std::optional<Rival>& rival) {
@@ -139,6 +144,7 @@ Json outcome_json(const Outcome& outcome, const std::optional<Rival>& rival) {
   if (outcome.agreement) json["agreement"] = to_json(*outcome.agreement);
   json["min_cosine"] = outcome.min_cosine;
   json["max_abs_diff"] = outcome.max_abs_diff;
+  json["nonfinite_elements"] = outcome.nonfinite_elements;
   return json;
 }
 

@@ -175,6 +175,9 @@ Result<void> read_files(std::span<const Port> ports, const FeedFlags& flags, Fee
       return invalid_argument("the model has no input '", input.name,
                               "'; it takes: ", list_inputs(ports));
     }
+    if (feed.contains(port->name)) {
+      return invalid_argument("--input gives '", port->name, "' twice");
+    }
     TRIVET_ASSIGN(feed[port->name], read_input(*port, input.file, preprocess));
   }
   return {};

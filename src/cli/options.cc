@@ -2,9 +2,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <system_error>
 
+#include "base/cpu_info.h"
 #include "providers/providers.h"
 #include "runtime/host.h"
 
@@ -20,7 +23,27 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& flag,
       ->type_name(value_name);
 }
 
+/// The number that the whole text is; the parser's own reading takes "-1" for a large count.
+template <class T>
+std::optional<T> number_from(const std::string& text) {
+  T value{};
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || stop != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
 }  // namespace
+
+CLI::Option* add_real(CLI::App& command, const std::string& flag, std::optional<double>& value,
+                      const std::string& description, const std::string& value_name,
+                      bool positive) {
+  const auto check = [positive](const std::string& text) -> std::string {
+    const auto number = number_from<double>(text);
+    if (number && std::isfinite(*number) && (positive ? *number > 0 : *number >= 0)) return "";
+    return cat("takes a number ", positive ? "above 0" : "of at least 0", ", not '", text, "'");
+  };
+  return command.add_option(flag, value, description)->check(check)->type_name(value_name);
+}
 
 void add_model(CLI::App& command, std::string& path) {
   command.add_option("MODEL", path, "An ONNX file, or a bundle that `trivet ship` wrote")
@@ -33,7 +56,13 @@ void add_json(CLI::App& command, bool& json) {
 }
 
 void add_seed(CLI::App& command, std::uint64_t& seed) {
-  command.add_option("--seed", seed, "Start of the random numbers (default 0)")->type_name("N");
+  const auto check = [](const std::string& text) -> std::string {
+    if (number_from<std::uint64_t>(text)) return "";
+    return cat("takes a whole number of at least 0, not '", text, "'");
+  };
+  command.add_option("--seed", seed, "Start of the random numbers (default 0)")
+      ->check(check)
+      ->type_name("N");
 }
 
 void add_shapes(CLI::App& command, std::vector<std::string>& shapes) {
@@ -62,6 +91,8 @@ Result<const TrvProvider*> provider_from_option(const std::string& name) {
 }
 
 Result<SessionOptions> SessionFlags::to_options() const {
+  // A wrong TRIVET_ISA makes the cpu provider unusable; the next one must not step in for it.
+  TRIVET_TRY(selected_isa());
   SessionOptions options;
   options.threads = threads;
   options.optimize = !no_optimize;
@@ -125,18 +156,28 @@ void FeedFlags::add_to(CLI::App& command) {
 }
 
 void ToleranceFlags::add_to(CLI::App& command) {
-  command
-      .add_option("--atol", atol,
-                  "Absolute tolerance (default: 1e-4 of the output's largest magnitude)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("X");
-  command.add_option("--rtol", rtol, "Tolerance relative to the expected value (default 1e-3)")
-      ->check(CLI::NonNegativeNumber)
-      ->type_name("X");
+  add_real(command, "--atol", atol,
+           "Absolute tolerance (default: 1e-4 of the output's largest magnitude)", "X");
+  add_real(command, "--rtol", rtol, "Tolerance relative to the expected value (default 1e-3)", "X");
 }
 
 Tolerance ToleranceFlags::to_tolerance() const {
   return {.atol = atol, .rtol = rtol.value_or(Tolerance::kDefaultRtol)};
+}
+
+Result<void> check_apart(const std::string& flag, const std::string& target,
+                         const std::string& source) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path to = fs::weakly_canonical(target, error);
+  const fs::path from = fs::weakly_canonical(source, error);
+  const auto starts_with = [](const fs::path& path, const fs::path& folder) {
+    return std::ranges::mismatch(folder, path).in1 == folder.end();
+  };
+  const bool overlap = starts_with(to, from) || starts_with(from, to);
+  if (!overlap && !fs::equivalent(target, source, error)) return {};
+  return invalid_argument(flag, " '", target, "' would write over '", source,
+                          "', which is being read; give another name");
 }
 
 void SaveFlags::add_to(CLI::App& command, const std::string& flag, const std::string& description) {

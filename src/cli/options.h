@@ -17,7 +17,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace trivet::cli {
 
@@ -36,7 +37,9 @@ struct SessionFlags {
 
   void add_to(CLI::App& command);
   /// The named providers first, then the other built-in ones that can be used here: those serve
-  /// only with --allow-fallback, and the error for a node that needs one names it.
+  /// only with --allow-fallback, and the error for a node that needs one names it. Without a named
+  /// one the first that can be used is it; a TRIVET_ISA that names no instruction set of this
+  /// processor is an error, and not a reason to take another provider.
   [[nodiscard]] Result<SessionOptions> to_options() const;
 };
 
@@ -65,6 +68,10 @@ struct FeedFlags {
 
 /// --shape alone, for commands that take no data
 void add_shapes(CLI::App& command, std::vector<std::string>& shapes);
+/// A finite number of at least 0, or above 0 where `positive`.
+CLI::Option* add_real(CLI::App& command, const std::string& flag, std::optional<double>& value,
+                      const std::string& description, const std::string& value_name,
+                      bool positive = false);
 /// --seed
 void add_seed(CLI::App& command, std::uint64_t& seed);
 
@@ -76,6 +83,11 @@ struct ToleranceFlags {
   void add_to(CLI::App& command);
   [[nodiscard]] Tolerance to_tolerance() const;
 };
+
+/// Fails when writing `target` would write over `source`, a file or a bundle that is being read:
+/// they are the same, or one lies in the other. `flag` gives the target.
+[[nodiscard]] Result<void> check_apart(const std::string& flag, const std::string& target,
+                                       const std::string& source);
 
 /// --save FILE and --force. A target that exists without --force is found by check() before the
 /// work starts.

@@ -136,9 +136,11 @@ std::vector<std::string> output_row(const std::string& name, const Tensor& tenso
   if (const auto summary = summarize(tensor)) {
     row.insert(row.end(), {format_number(summary->min), format_number(summary->max),
                            format_number(summary->mean)});
-    if (summary->not_finite > 0) first += cat(" (", summary->not_finite, " not finite)");
   } else {
     row.insert(row.end(), 3, "-");
+  }
+  if (const auto count = count_not_finite(tensor); count.value_or(0) > 0) {
+    first += cat(" (", *count, " not finite)");
   }
   row.push_back(first);
   return row;
@@ -192,8 +194,18 @@ Result<void> save(const Session& session, const Outcome& outcome, const SaveFlag
   return write_npz(flags.path, arrays, flags.force);
 }
 
-Result<int> run(const RunOptions& options) {
+Result<void> check_save(const RunOptions& options) {
   TRIVET_TRY(options.save.check());
+  if (options.save.path.empty()) return {};
+  TRIVET_TRY(check_apart("--save", options.save.path, options.model));
+  for (const std::string& input : options.feed.inputs) {
+    TRIVET_TRY(check_apart("--save", options.save.path, split_input(input).file));
+  }
+  return {};
+}
+
+Result<int> run(const RunOptions& options) {
+  TRIVET_TRY(check_save(options));
   TRIVET_ASSIGN(const LoadedModel model, load_model(options.model));
   std::vector<std::string> labels = model.labels;
   if (!options.labels.empty()) {

@@ -74,6 +74,7 @@ void print_table(const Report& report) {
                    share ? share_text(*share) : "-"});
   }
   print("\n" + table.to_string());
+  if (report.batch != 1) print(cat("times are for one inference of batch ", report.batch, "\n"));
   const auto marked = [](const ReportRow& row) { return row.latency.stats().p99_is_max; };
   if (std::ranges::any_of(report.rows, marked)) {
     print("* the slowest run: too few runs for a p99\n");
@@ -83,7 +84,8 @@ void print_table(const Report& report) {
   }
 }
 
-void print_report(const Report& report, const std::string& output) {
+void print_report(const Shipped& shipped) {
+  const Report& report = shipped.report;
   print_optimization(report);
   print_parity(report);
   print_predictions(report);
@@ -92,25 +94,29 @@ void print_report(const Report& report, const std::string& output) {
     print(cat(line.passed() ? "PASS" : "FAIL", "  ", line.title, ": ", line.measured_text,
               line.at_most ? ", at most " : ", at least ", line.limit_text, "\n"));
   }
-  print(cat("\nwrote ", output, " (", output, "/report.html)\n"));
+  if (shipped.written) {
+    print(cat("\nwrote ", shipped.output, " (", shipped.output, "/report.html)\n"));
+  } else {
+    print(cat("\nFAIL: kept the bundle that ", shipped.output,
+              " was before; give another -o to see this one's report\n"));
+  }
 }
 
 Result<int> run_ship(const ShipOptions& options) {
-  TRIVET_ASSIGN(const Report report, ship(options));
+  TRIVET_ASSIGN(const Shipped shipped, ship(options));
   if (options.json) {
-    print_json(to_json(report));
+    Json json = to_json(shipped.report);
+    json["written"] = shipped.written;
+    print_json(json);
   } else {
-    const std::string output =
-        options.output.empty() ? report.model_name + ".trivet" : options.output;
-    print_report(report, output);
+    print_report(shipped);
   }
-  return report.passed() ? kPassed : kCheckFailed;
+  return shipped.report.passed() ? kPassed : kCheckFailed;
 }
 
 void add_measurement(CLI::App& command, ShipOptions& options) {
-  command.add_option("--fps", options.fps, "Frames per second that the model must hold (at p95)")
-      ->check(CLI::PositiveNumber)
-      ->type_name("F");
+  add_real(command, "--fps", options.fps, "Frames per second that the model must hold (at p95)",
+           "F", true);
   command.add_option("--ram", options.ram, "Peak memory that the model may use: 64M, 1.5G")
       ->type_name("SIZE");
   command.add_option("--warmup", options.warmup, "Runs before those that are timed (default 10)")

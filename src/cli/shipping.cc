@@ -12,6 +12,8 @@
 #include "cli/labels.h"
 #include "cli/measure_memory.h"
 #include "cli/progress.h"
+#include "cli/staging_guard.h"
+#include "cli/summary.h"
 #include "measure/cost.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
@@ -93,6 +95,34 @@ Result<std::int64_t> describe_weights(const Graph& graph, ReportRow& row) {
   return cost.parameters;
 }
 
+/// The size of the dimension that the model calls batch or N; else of the first axis of a picture;
+/// else 1.
+std::int64_t batch_of(std::span<const Port> ports, const Feed& feed) {
+  static constexpr std::string_view kNames[] = {"batch", "batch_size", "N", "n"};
+  for (const Port& port : ports) {
+    const Shape& shape = feed.at(port.name).shape();
+    for (std::size_t i = 0; port.type.shape && i < shape.size(); ++i) {
+      const Dim& dim = (*port.type.shape)[i];
+      if (!dim.is_constant() && std::ranges::count(kNames, dim.to_string()) > 0) return shape[i];
+    }
+  }
+  if (ports.empty()) return 1;
+  const Shape& shape = feed.at(ports.front().name).shape();
+  return shape.size() >= 4 ? shape[0] : 1;
+}
+
+Result<void> check_labels(const std::vector<std::string>& labels,
+                          const std::vector<Tensor>& outputs) {
+  std::string shapes;
+  for (const Tensor& output : outputs) {
+    const auto rows = class_score_rows(output);
+    if (rows && rows->classes == static_cast<std::int64_t>(labels.size())) return {};
+    shapes += (shapes.empty() ? "" : ", ") + shape_to_string(output.shape());
+  }
+  return invalid_argument("--labels has ", labels.size(), " lines, and no output is of shape Nx",
+                          labels.size(), "; the outputs are ", shapes);
+}
+
 /// Empty where the input is no picture.
 std::string thumbnail_of(const Sample& sample) {
   std::optional<Image> picture = sample.picture;
@@ -109,7 +139,8 @@ class Shipping {
   Shipping(const ShipOptions& options, LoadedModel source, BundleWriter writer)
       : options_(options), source_(std::move(source)), writer_(std::move(writer)) {}
 
-  Result<Report> run();
+  /// The report, and whether the bundle was written.
+  Result<std::pair<Report, bool>> run(bool replaces);
 
  private:
   Result<void> describe_source();
@@ -140,11 +171,12 @@ class Shipping {
   Loaded original_;
   Loaded shipped_;
   std::optional<Dataset> data_;
+  std::int64_t not_finite_ = 0;  ///< elements of the shipped model's outputs on the data
   Feed first_feed_;
   PreprocessText preprocess_;
 };
 
-Result<Report> Shipping::run() {
+Result<std::pair<Report, bool>> Shipping::run(bool replaces) {
   TRIVET_TRY(describe_source());
   TRIVET_TRY(optimize_and_write());
   TRIVET_TRY(open_sessions());
@@ -153,8 +185,9 @@ Result<Report> Shipping::run() {
   TRIVET_TRY(compare_with_reference());
   TRIVET_TRY(measure_all());
   TRIVET_TRY(check_budgets());
-  TRIVET_TRY(write_bundle());
-  return std::move(report_);
+  const bool write = report_.passed() || !replaces;
+  if (write) TRIVET_TRY(write_bundle());
+  return std::pair(std::move(report_), write);
 }
 
 Result<void> Shipping::describe_source() {
@@ -231,10 +264,12 @@ Result<void> Shipping::open_data() {
   flags.feed.preprocess = merged(flags.feed.preprocess, source_);
   TRIVET_ASSIGN(const Preprocess preprocess, flags.feed.preprocess.parse());
   const std::vector<Port>& ports = shipped_.session->inputs();
+  if (!flags.data.empty() || flags.feed.preprocess.given()) {
+    preprocess_ = preprocess_text(preprocess);
+  }
   if (flags.data.empty()) {
     TRIVET_ASSIGN(data_, Dataset::random(flags.feed, ports, kRandomInputs));
   } else {
-    preprocess_ = preprocess_text(preprocess);
     TRIVET_ASSIGN(data_, Dataset::open(flags, ports, source_.labels));
   }
   report_.data = data_->description();
@@ -290,8 +325,13 @@ Result<void> Shipping::compare_on_data() {
   Progress progress("compare", static_cast<std::int64_t>(data_->size()));
   for (std::size_t i = 0; i < data_->size(); ++i) {
     TRIVET_ASSIGN(const Sample sample, data_->sample(i));
-    if (i == 0) first_feed_ = sample.feed;
     TRIVET_ASSIGN(const std::vector<Tensor> shipped, shipped_.session->run(sample.feed));
+    if (i == 0) {
+      first_feed_ = sample.feed;
+      report_.batch = batch_of(shipped_.session->inputs(), sample.feed);
+      if (!options_.data.labels.empty()) TRIVET_TRY(check_labels(source_.labels, shipped));
+    }
+    for (const Tensor& output : shipped) not_finite_ += count_not_finite(output).value_or(0);
     TRIVET_ASSIGN(const std::vector<Tensor> original, original_.session->run(sample.feed));
     parity.add(shipped, original);
     judge(sample, shipped, original);
@@ -361,9 +401,18 @@ Result<void> Shipping::measure_all() {
 }
 
 Result<void> Shipping::check_budgets() {
+  if (not_finite_ > 0) {
+    report_.budgets.push_back({"nonfinite_elements", "NaN or infinite elements in the outputs", 0,
+                               static_cast<double>(not_finite_), true, "0",
+                               format_count(not_finite_)});
+  }
   if (options_.fps) {
-    const double fps = 1000.0 / report_.shipped().latency.stats().p95;
-    report_.budgets.push_back({"fps", "frame rate that 95 % of the frames hold (1000 / p95)",
+    const std::int64_t batch = report_.batch;
+    const double fps = static_cast<double>(batch) * 1000.0 / report_.shipped().latency.stats().p95;
+    const std::string formula =
+        batch == 1 ? "1000 / p95" : cat(batch, " x 1000 / p95, batch ", batch);
+    report_.budgets.push_back({"fps",
+                               cat("frame rate that 95 % of the frames hold (", formula, ")"),
                                *options_.fps, fps, false, cat(format_number(*options_.fps), " fps"),
                                cat(format_number(std::round(fps * 10) / 10), " fps")});
   }
@@ -443,18 +492,25 @@ Result<std::uint64_t> parse_bytes(const std::string& text) {
   return static_cast<std::uint64_t>(value * factor);
 }
 
-Result<Report> ship(const ShipOptions& options) {
+Result<Shipped> ship(const ShipOptions& options) {
   if (!options.ram.empty()) TRIVET_TRY(parse_bytes(options.ram));
   if (options.session.no_optimize) {
     return invalid_argument("--no-optimize has no meaning here: ship writes the optimised model");
+  }
+  if (!options.data.truth.empty() && options.data.data.empty()) {
+    return invalid_argument("--truth has the labels of --data, which is missing");
   }
   TRIVET_ASSIGN(LoadedModel source, load_model(options.model));
   if (!options.data.labels.empty()) {
     TRIVET_ASSIGN(source.labels, read_labels(options.data.labels));
   }
   const std::string output = options.output.empty() ? source.name + ".trivet" : options.output;
+  TRIVET_TRY(check_apart("-o", output, options.model));
+  const bool replaces = is_bundle(output);
   TRIVET_ASSIGN(BundleWriter writer, BundleWriter::create(output, options.force));
-  return Shipping(options, std::move(source), std::move(writer)).run();
+  const StagingGuard guard(writer.staging());
+  TRIVET_ASSIGN(auto done, Shipping(options, std::move(source), std::move(writer)).run(replaces));
+  return Shipped{std::move(done.first), output, done.second};
 }
 
 }  // namespace trivet::cli

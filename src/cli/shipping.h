@@ -33,8 +33,15 @@ struct ShipOptions {
 /// "64M", "1.5 GB", "100000": powers of 1000.
 [[nodiscard]] Result<std::uint64_t> parse_bytes(const std::string& text);
 
+struct Shipped {
+  Report report;
+  std::string output;
+  bool written = true;  ///< false: what failed did not replace the bundle that was there
+};
+
 /// Does everything and leaves the bundle; the report says what came of it. An existing output
-/// without --force, and wrong options, are found before the work starts.
-[[nodiscard]] Result<Report> ship(const ShipOptions& options);
+/// without --force, and wrong options, are found before the work starts. A model that fails is
+/// written too, but never in the place of a bundle that exists.
+[[nodiscard]] Result<Shipped> ship(const ShipOptions& options);
 
 }  // namespace trivet::cli

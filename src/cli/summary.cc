@@ -38,6 +38,15 @@ Json value_json(const Tensor& tensor, std::int64_t i) {
 
 }  // namespace
 
+std::optional<std::int64_t> count_not_finite(const Tensor& tensor) {
+  if (tensor.dtype() == DType::kString || is_complex(tensor.dtype())) return std::nullopt;
+  std::int64_t count = 0;
+  for (std::int64_t i = 0; i < tensor.size(); ++i) {
+    if (!std::isfinite(element_as_double(tensor, i))) ++count;
+  }
+  return count;
+}
+
 std::optional<TensorSummary> summarize(const Tensor& tensor) {
   if (tensor.dtype() == DType::kString || is_complex(tensor.dtype())) return std::nullopt;
   TensorSummary out{INFINITY, -INFINITY, 0, 0};
@@ -72,8 +81,8 @@ Json json_summary(const std::string& name, const Tensor& tensor) {
     out["min"] = summary->min;
     out["max"] = summary->max;
     out["mean"] = summary->mean;
-    out["not_finite"] = summary->not_finite;
   }
+  if (const auto count = count_not_finite(tensor)) out["not_finite"] = *count;
   Json first = Json::array();
   const bool listable = !is_complex(tensor.dtype());
   for (std::int64_t i = 0; listable && i < std::min(kFirst, tensor.size()); ++i)

@@ -18,6 +18,9 @@ struct TensorSummary {
   std::int64_t not_finite = 0;  ///< elements that are NaN or infinite; the others are summed up
 };
 
+/// Elements that are NaN or infinite; nothing for strings and complex numbers.
+[[nodiscard]] std::optional<std::int64_t> count_not_finite(const Tensor& tensor);
+
 /// Nothing for strings, complex numbers, and where no element is finite.
 [[nodiscard]] std::optional<TensorSummary> summarize(const Tensor& tensor);
 

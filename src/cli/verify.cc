@@ -1,6 +1,7 @@
 // trivet verify: do two models, two providers, or a model and saved outputs agree?
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 #include "cli/command.h"
@@ -60,6 +61,19 @@ std::vector<std::string> output_names(const Session& session) {
 }
 
 std::string provider_name(const SessionOptions& options) { return options.providers.front()->name; }
+
+/// Nobody learns anything from a provider that agrees with itself.
+Result<void> check_sides(const SessionOptions& a, const Expected& expected, bool same_model) {
+  if (!expected.session || !same_model) return {};
+  if (provider_name(a) != provider_name(expected.options)) return {};
+  return invalid_argument("both sides are this model on the provider ", provider_name(a),
+                          "; name another with --against or --provider");
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code ignored;
+  return std::filesystem::equivalent(a, b, ignored);
+}
 
 /// The model itself on the reference provider, or on --against, as the file has it.
 Result<void> expect_provider(const VerifyOptions& options, const LoadedModel& a, Expected& out) {
@@ -174,6 +188,8 @@ Result<Outcome> compare_all(const VerifyOptions& options, const LoadedModel& a) 
   TRIVET_ASSIGN(const SessionOptions a_options, options.session.to_options());
   TRIVET_ASSIGN(const std::unique_ptr<Session> session, Session::create(a.model, a_options));
   TRIVET_ASSIGN(const Expected expected, make_expected(options, a));
+  const bool same_model = !expected.model || same_file(a.path, expected.model->path);
+  TRIVET_TRY(check_sides(a_options, expected, same_model));
   TRIVET_ASSIGN(const Dataset data,
                 make_data(options, a, session->inputs(), !expected.saved.empty()));
   TRIVET_ASSIGN(ParityReport report,
@@ -210,6 +226,7 @@ Result<int> run_verify(const VerifyOptions& options) {
   const ParityReport& report = outcome.parity.report;
   if (options.json) {
     Json json = to_json(outcome.parity);
+    json["nonfinite_elements"] = report.nonfinite_elements();
     if (outcome.divergence) json["divergence"] = divergence_json(*outcome.divergence);
     print_json(json);
     return report.passed() ? kPassed : kCheckFailed;
@@ -219,6 +236,10 @@ Result<int> run_verify(const VerifyOptions& options) {
   print_outputs(outcome.parity);
   if (const auto share = report.top1_agreement()) {
     print(cat("same best class: ", format_percent(*share), "\n"));
+  }
+  if (const std::size_t count = report.nonfinite_elements(); count > 0) {
+    print(cat("note: ", count, " elements are NaN or infinite",
+              report.passed() ? ", the same on both sides; they prove little\n" : "\n"));
   }
   if (outcome.divergence) print_divergence(*outcome.divergence);
   print(cat(report.passed() ? "PASS" : "FAIL", ": ", tolerance_line(report.tolerance()), "\n"));
@@ -232,7 +253,8 @@ void add_verify(CommandLine& line) {
   CLI::App& command = line.add(
       "verify", "Compares two models, two providers, or a model with saved outputs",
       "  trivet verify tests/models/efficientnet_lite0.onnx --count 5\n"
-      "  trivet verify tests/models/resnet18.onnx tests/models/resnet18.onnx --count 5 --json\n"
+      "  trivet verify tests/models/resnet18.onnx tests/models/resnet18.onnx --count 5 --json "
+      "--against reference\n"
       "  trivet run tests/models/gru.onnx --random --seed 3 --save gru.npz --force && "
       "trivet verify tests/models/gru.onnx gru.npz --random --seed 3",
       [options] { return run_verify(*options); });

@@ -124,7 +124,9 @@ Result<void> set_interpolation(Preprocess& out, std::string_view text) {
 }
 Result<void> set_scale(Preprocess& out, std::string_view text) {
   const auto value = parse_real(text);
-  if (!value) return invalid_argument("it is a number, as 0.5 or 1/255");
+  if (!value || *value == 0) {
+    return invalid_argument("it is a number other than 0, as 0.5 or 1/255");
+  }
   out.scale = *value;
   return {};
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "measure/accuracy.h"
 
@@ -30,6 +31,8 @@ struct Sums {
   double dot = 0;
   double actual_squares = 0;
   double expected_squares = 0;
+  std::size_t nonfinite = 0;
+  bool undefined = false;  ///< the differences have no value
 
   void add(double actual, double expected) {
     const double d = std::abs(actual - expected);
@@ -40,7 +43,14 @@ struct Sums {
     expected_squares += expected * expected;
   }
 
+  /// After the last of `elements` pairs.
+  void finish(std::size_t elements) {
+    undefined = undefined || (elements > 0 && nonfinite == elements);
+    if (undefined) max_diff = diff = std::numeric_limits<double>::quiet_NaN();
+  }
+
   [[nodiscard]] double cosine() const {
+    if (undefined) return std::numeric_limits<double>::quiet_NaN();
     if (actual_squares == 0 || expected_squares == 0) {
       return actual_squares == expected_squares ? 1.0 : 0.0;
     }
@@ -84,7 +94,9 @@ void compare_numbers(OutputParity& parity, const Tensor& actual, const Tensor& e
     const double a = element_as_double(actual, i);
     const double b = element_as_double(expected, i);
     if (!std::isfinite(a) || !std::isfinite(b)) {
+      ++sums.nonfinite;
       if (same_nonfinite(a, b)) continue;
+      sums.undefined = true;
       ++parity.nonfinite_mismatches;
       ++parity.violations;
       continue;
@@ -92,10 +104,12 @@ void compare_numbers(OutputParity& parity, const Tensor& actual, const Tensor& e
     sums.add(a, b);
     if (std::abs(a - b) > limits.atol + limits.rtol * std::abs(b)) ++parity.violations;
   }
+  sums.finish(static_cast<std::size_t>(expected.size()));
   const double scale = std::max(sums.magnitude, Tolerance::kSmallestMagnitude);
-  parity.max_abs_diff = std::max(parity.max_abs_diff, sums.max_diff);
-  parity.max_rel_diff = std::max(parity.max_rel_diff, sums.max_diff / scale);
-  parity.min_cosine = std::min(parity.min_cosine, sums.cosine());
+  parity.nonfinite_elements += sums.nonfinite;
+  parity.max_abs_diff = larger_or_nan(parity.max_abs_diff, sums.max_diff);
+  parity.max_rel_diff = larger_or_nan(parity.max_rel_diff, sums.max_diff / scale);
+  parity.min_cosine = smaller_or_nan(parity.min_cosine, sums.cosine());
   const auto before = static_cast<double>(parity.elements);
   const auto added = static_cast<double>(expected.size());
   if (added > 0) {
@@ -123,6 +137,9 @@ void compare_best_classes(OutputParity& parity, const Tensor& actual, const Tens
 }
 
 }  // namespace
+
+double larger_or_nan(double a, double b) { return std::isnan(a) || a > b ? a : b; }
+double smaller_or_nan(double a, double b) { return std::isnan(a) || a < b ? a : b; }
 
 void compare_into(OutputParity& parity, const Tensor& actual_tensor, const Tensor& expected_tensor,
                   const Tolerance& tolerance) {
@@ -206,14 +223,21 @@ bool ParityReport::passed() const { return std::ranges::all_of(outputs_, &Output
 
 double ParityReport::max_abs_diff() const {
   double largest = 0;
-  for (const OutputParity& output : outputs_) largest = std::max(largest, output.max_abs_diff);
+  for (const OutputParity& output : outputs_) largest = larger_or_nan(largest, output.max_abs_diff);
   return largest;
 }
 
 double ParityReport::min_cosine() const {
   double smallest = 1;
-  for (const OutputParity& output : outputs_) smallest = std::min(smallest, output.min_cosine);
+  for (const OutputParity& output : outputs_)
+    smallest = smaller_or_nan(smallest, output.min_cosine);
   return smallest;
+}
+
+std::size_t ParityReport::nonfinite_elements() const {
+  std::size_t count = 0;
+  for (const OutputParity& output : outputs_) count += output.nonfinite_elements;
+  return count;
 }
 
 std::optional<double> ParityReport::top1_agreement() const {

@@ -33,11 +33,14 @@ struct OutputParity {
   Shape shape;               ///< of the last comparison
   std::size_t tensors = 0;   ///< comparisons
   std::size_t elements = 0;  ///< in all of them
-  double max_abs_diff = 0;   ///< over finite pairs, as all other differences
-  double max_rel_diff = 0;   ///< largest difference by the largest magnitude of its tensor
+  /// Over finite pairs, as all other differences. These and the cosine are NaN when a value is NaN
+  /// or infinite on one side only, and when a tensor has no finite pair at all.
+  double max_abs_diff = 0;
+  double max_rel_diff = 0;  ///< largest difference by the largest magnitude of its tensor
   double mean_abs_diff = 0;
   double min_cosine = 1;       ///< the worst of the tensors; two zero tensors have 1
   std::size_t violations = 0;  ///< elements outside the tolerance; non-finite mismatches too
+  std::size_t nonfinite_elements = 0;    ///< pairs with NaN or infinity on any side
   std::size_t nonfinite_mismatches = 0;  ///< NaN or infinity on one side only, or another infinity
   std::size_t top1_rows = 0;  ///< rows of class scores that were compared; 0: no classifier
   std::size_t top1_agreements = 0;
@@ -45,6 +48,10 @@ struct OutputParity {
 
   [[nodiscard]] bool passed() const { return violations == 0 && mismatch.empty(); }
 };
+
+/// Maximum and minimum that are NaN when one of the two is.
+[[nodiscard]] double larger_or_nan(double a, double b);
+[[nodiscard]] double smaller_or_nan(double a, double b);
 
 /// Adds one pair of tensors to the account of an output.
 void compare_into(OutputParity& parity, const Tensor& actual_tensor, const Tensor& expected_tensor,
@@ -72,9 +79,11 @@ class ParityReport {
   [[nodiscard]] const Tolerance& tolerance() const { return tolerance_; }
   /// The input (counted from 0) that first failed.
   [[nodiscard]] std::optional<std::size_t> first_failure() const { return first_failure_; }
-  /// Largest over all outputs.
+  /// Largest over all outputs; NaN when that of one is.
   [[nodiscard]] double max_abs_diff() const;
   [[nodiscard]] double min_cosine() const;
+  /// Pairs with NaN or infinity, of all outputs.
+  [[nodiscard]] std::size_t nonfinite_elements() const;
   /// Share of class-score rows with the same best class; nothing without a classifier's output.
   [[nodiscard]] std::optional<double> top1_agreement() const;
 

@@ -54,13 +54,26 @@ TEST(Parity, IntegersMustBeEqual) {
   EXPECT_TRUE(compare("y", of(101), of(100), {.atol = 1, .rtol = 0}).passed());
 }
 
+TEST(Parity, NonFiniteValuesGiveNoDifference) {
+  const OutputParity same = compare("y", floats({kNan, kInf, 1}), floats({kNan, kInf, 1}), {});
+  EXPECT_EQ(same.nonfinite_elements, 2u);
+  EXPECT_EQ(same.max_abs_diff, 0);
+  const OutputParity all = compare("y", floats({kNan, kInf}), floats({kNan, kInf}), {});
+  EXPECT_TRUE(all.passed());
+  EXPECT_TRUE(std::isnan(all.max_abs_diff) && std::isnan(all.min_cosine));
+  OutputParity other = compare("y", floats({kNan, 1}), floats({2, 1}), {});
+  EXPECT_TRUE(std::isnan(other.max_abs_diff) && std::isnan(other.mean_abs_diff));
+  compare_into(other, floats({1, 1}), floats({1, 1}), {});
+  EXPECT_TRUE(std::isnan(other.max_abs_diff) && std::isnan(other.min_cosine));
+}
+
 TEST(Parity, NonFiniteValuesMustMatch) {
   EXPECT_TRUE(compare("y", floats({kNan, kInf, 1}), floats({kNan, kInf, 1}), {}).passed());
   const OutputParity parity =
       compare("y", floats({kNan, kInf, 1, kInf}), floats({1, -kInf, kNan, kInf}), {});
   EXPECT_EQ(parity.nonfinite_mismatches, 3u);
   EXPECT_FALSE(parity.passed());
-  EXPECT_EQ(parity.max_abs_diff, 0);
+  EXPECT_TRUE(std::isnan(parity.max_abs_diff));
 }
 
 TEST(Parity, ShapesAndTypesThatDifferFail) {

@@ -90,6 +90,7 @@ struct Report {
   std::vector<std::pair<std::string, std::string>> preprocessing;
   std::string cpu;
   std::string isa;
+  std::int64_t batch = 1;  ///< pictures or sequences in one inference that was timed
   int threads = 0;
   int physical_cores = 0;
 

@@ -248,7 +248,9 @@ std::string methods(const Report& report) {
   out +=
       entry("latency",
             cat("One inference at a time on the steady clock, from the input tensor to the output "
-                "tensor, batch 1, without decoding and preprocessing. The original runs as its "
+                "tensor, batch ",
+                report.batch,
+                ", without decoding and preprocessing. The original runs as its "
                 "file has it, without passes. ",
                 runs, " runs. Quantiles are nearest-rank: the sample with index ⌊n·q⌋ of n."));
   out +=

@@ -128,6 +128,7 @@ ReportJson to_json(const OutputParity& output) {
   out["min_cosine"] = output.min_cosine;
   out["elements"] = output.elements;
   out["violations"] = output.violations;
+  out["nonfinite_elements"] = output.nonfinite_elements;
   out["nonfinite_mismatches"] = output.nonfinite_mismatches;
   if (output.top1_rows > 0) {
     out["top1_agreement"] = to_json(Proportion{output.top1_agreements, output.top1_rows});
@@ -163,6 +164,7 @@ ReportJson to_json(const Report& report) {
   out["trivet_version"] = report.trivet_version;
   out["created"] = report.created;
   out["passed"] = report.passed();
+  out["batch"] = report.batch;
   out["model"] = {{"name", report.model_name},
                   {"source", report.source_file},
                   {"source_sha256", report.source_sha256},

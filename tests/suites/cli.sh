@@ -119,6 +119,35 @@ json trivet run $lite --random --labels labels.txt --json
 holds "len(d['top5'][0]['classes']) == 5"
 seq 1 9 >labels.txt
 refused "--labels" trivet run $lite --random --labels labels.txt
+python3 - <<'END'
+import struct
+for name, value in (("ones", 1.0), ("nans", float("nan"))):
+    head = "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 3, 32, 32), }".ljust(117) + "\n"
+    with open(name + ".npy", "wb") as f:
+        f.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
+        f.write(struct.pack("<f", value) * 3072)
+END
+mkdir nans && cp nans.npy nans/
+cp $lite own.onnx
+refused "write over" trivet run own.onnx --random --save own.onnx --force
+refused "write over" trivet run own.onnx --input ones.npy --save ./ones.npy --force
+refused "twice" trivet run own.onnx --input ones.npy --input ones.npy
+refused "--limit" trivet eval own.onnx --data nans --limit 0
+refused "--limit" trivet eval own.onnx --data nans --limit -1
+refused "'-1'" trivet run own.onnx --random --seed -1
+refused "--scale" trivet run own.onnx --input tests/corpus/image_fuzz/rgb.png --scale 0
+json trivet run own.onnx --input nans.npy --json
+holds "d['outputs'][0]['not_finite'] == 10"
+expect 0 trivet run own.onnx --input nans.npy --save nans.npz
+grep -q '10 not finite' out || fail "run does not tell of NaN: $(cat out)"
+json trivet verify own.onnx nans.npz --input nans.npy --json
+holds "d['nonfinite_elements'] == 10 and d['max_abs_diff'] is None and d['min_cosine'] is None"
+expect 0 trivet verify own.onnx nans.npz --input nans.npy
+grep -q 'note: 10 elements are NaN' out || fail "verify does not tell of NaN: $(cat out)"
+expect 1 trivet verify own.onnx nans.npz --input ones.npy --json
+holds "d['max_abs_diff'] is None and d['min_cosine'] is None"
+expect 1 trivet ship own.onnx --data nans -o nans.trivet --runs 2 --warmup 0
+grep -q 'FAIL  NaN or infinite' out || fail "ship does not fail for NaN: $(cat out)"
 (ulimit -v 200000 && trivet run $lite --random --shape batch=20000 >out 2>err)
 [ $? -eq 2 ] || fail "little memory: not exit code 2: $(head -c 300 err)"
 [ "$(wc -l <err)" -eq 1 ] || fail "little memory: not one line: $(head -c 300 err)"
@@ -145,6 +174,12 @@ holds "{p['name'] for p in d['providers']} >= {'cpu', 'reference'} and d['thread
 expect 0 env TRIVET_ISA=generic trivet providers --json
 holds "d['isa'] == 'generic'"
 refused "TRIVET_ISA" env TRIVET_ISA=abacus trivet providers
+refused "TRIVET_ISA" env TRIVET_ISA=abacus trivet run $lite --random
+refused "TRIVET_ISA" env TRIVET_ISA=abacus trivet verify $lite --count 1
+refused "TRIVET_ISA" env TRIVET_ISA=AVX2 trivet eval $lite --data tests/corpus/image_fuzz --resize 32x32 --against reference
+refused "--against" trivet verify $lite --count 1 --provider reference
+refused "--against" trivet verify $lite $lite --count 1
+expect 0 trivet verify $lite $lite --count 1 --against reference
 
 echo "cli: $checks commands, $failures failures"
 [ "$failures" -eq 0 ]

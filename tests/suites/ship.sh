@@ -20,7 +20,7 @@ expect() {
   "$@" >"$work/out" 2>"$work/err"
   local got=$?
   [ $got -eq "$code" ] && return
-  fail "$what: exit code $got instead of $code: $(tail -3 "$work/err" "$work/out")"
+  fail "$what: exit code $got instead of $code: $(tail -n 3 "$work/err" "$work/out")"
 }
 
 # says TEXT WHAT: the last command printed the text, on either stream.
@@ -78,7 +78,7 @@ expect 2 "eval with an incomplete table" \
   "$trivet" eval "$lite" --data "$data/photos" --truth "$work/wrong.txt" $pictures
 
 # ---- ship ----
-for i in $(seq 1000); do echo "class <$i> & more"; done >"$work/labels.txt"
+for i in $(seq 10); do echo "class <$i> & more"; done >"$work/labels.txt"
 bundle=$work/net.trivet
 ship=("$trivet" ship "$lite" --data "$data/photos" --labels "$work/labels.txt" $pictures --runs 20)
 expect 0 "ship" "${ship[@]}" -o "$bundle" --fps 1 --ram 1G
@@ -108,6 +108,46 @@ expect 1 "a budget that cannot be met" "${ship[@]}" -o "$work/slow.trivet" --fps
 says "FAIL  frame rate" "a budget that cannot be met"
 [ -s "$work/slow.trivet/report.html" ] || fail "a missed budget still writes the report"
 expect 2 "a size that is none" "${ship[@]}" -o "$work/x.trivet" --ram much
+expect 1 "a failure does not replace a bundle" "${ship[@]}" -o "$bundle" --force --fps 1e9
+says "kept the bundle" "a failure does not replace a bundle"
+cp "$bundle/report.json" "$work/out"
+json "d['passed']" "the bundle that was kept"
+expect 2 "ship onto its own model" "$trivet" ship "$bundle" -o "$bundle" --force
+expect 2 "outputs into the bundle" "$trivet" run "$bundle" --random --shape 1x3x32x32 --save "$bundle/report.json" --force
+expect 2 "ship onto the folder of its model" "$trivet" ship "$bundle/model.onnx" -o "$bundle" --force
+expect 2 "--truth without --data" "$trivet" ship "$lite" --truth "$data/truth.csv" -o "$work/x.trivet"
+head -9 "$work/labels.txt" >"$work/few.txt"
+expect 2 "labels that fit no output" "$trivet" ship "$lite" --labels "$work/few.txt" -o "$work/x.trivet"
+says "lines" "labels that fit no output"
+expect 0 "batch 4" "$trivet" ship "$lite" --shape batch=4 $pictures --fps 1 --runs 5 -o "$work/four.trivet"
+says "one inference of batch 4" "the batch is told"
+grep -q 'batch 4' "$work/four.trivet/report.html" || fail "report.html does not tell the batch"
+cp "$work/four.trivet/report.json" "$work/out"
+json "d['batch'] == 4" "report.json has the batch"
+cp "$work/four.trivet/manifest.json" "$work/out"
+json "d['preprocessing']['resize'] == '40'" "picture options without data"
+expect 0 "a bundle of a bundle" "$trivet" ship "$bundle" --data "$data/photos" --runs 5 -o "$work/again.trivet"
+cp "$work/again.trivet/manifest.json" "$work/out"
+json "d['preprocessing']['crop'] == '32x32'" "the bundle's picture options"
+cmp -s "$bundle/labels.txt" "$work/again.trivet/labels.txt" || fail "the bundle's labels are lost"
+for signal in INT TERM HUP; do
+  mkdir "$work/$signal"
+  python3 -c 'import os, signal, sys
+for s in (signal.SIGINT, signal.SIGHUP): signal.signal(s, signal.SIG_DFL)
+os.execv(sys.argv[1], sys.argv[1:])' "$trivet" ship "$lite" --runs 10000000 -o "$work/$signal/x.trivet" >"$work/out" 2>&1 &
+  child=$!
+  for _ in $(seq 100); do ls -A "$work/$signal" | grep -q . && break; sleep 0.05; done
+  sleep 0.3
+  kill -s $signal $child
+  { wait $child; } 2>"$work/err"
+  [ $? -gt 128 ] || fail "SIG$signal did not end ship"
+  [ -z "$(ls -A "$work/$signal")" ] || fail "SIG$signal leaves $(ls -A "$work/$signal")"
+done
+for option in "--atol nan" "--atol -1" "--rtol inf" "--fps nan" "--fps 0" "--ram nan" "--scale nan"; do
+  expect 2 "ship $option" "$trivet" ship "$lite" -o "$work/x.trivet" $option
+  says "'${option#* }'" "ship $option names the value"
+  [ "$(wc -c <"$work/err")" -lt 200 ] || fail "ship $option: a long message: $(cat "$work/err")"
+done
 expect 0 "ship without data" "$trivet" ship "$models/lstm.onnx" -o "$work/lstm.trivet" --runs 5
 
 # ---- the bundle as a model ----
