@@ -30,7 +30,8 @@ REPORT = re.compile(r"ERROR: \w+Sanitizer|: runtime error: ")
 SANITIZERS = {
     # No limit on the address space: the sanitizer's shadow needs terabytes of it.
     "ASAN_OPTIONS": f"exitcode={SANITIZER_EXIT_CODE}:detect_leaks=0"
-    ":max_allocation_size_mb=2048:hard_rss_limit_mb=4096",
+    # A size that the sanitizer does not grant must come back as an error, as on a machine that lacks it.
+    ":max_allocation_size_mb=2048:hard_rss_limit_mb=4096:allocator_may_return_null=1",
     "UBSAN_OPTIONS": f"exitcode={SANITIZER_EXIT_CODE}:halt_on_error=1:print_stacktrace=1",
 }
 

@@ -34,11 +34,15 @@ constexpr int kVectorBytes = kLanes * 4;
 
 using F = float __attribute__((vector_size(kVectorBytes)));
 using I = std::int32_t __attribute__((vector_size(kVectorBytes)));
-using UnalignedF = float __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
 
 TRIVET_INLINE F splat(float x) { return x - F{}; }  // x - 0 is x, also for -0
-TRIVET_INLINE F load(const float* p) { return *reinterpret_cast<const UnalignedF*>(p); }
-TRIVET_INLINE void store(float* p, F v) { *reinterpret_cast<UnalignedF*>(p) = v; }
+// By memcpy: clang 14 forgets the lower alignment of a vector type in some of its uses.
+TRIVET_INLINE F load(const float* p) {
+  F v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+TRIVET_INLINE void store(float* p, F v) { __builtin_memcpy(p, &v, sizeof(v)); }
 TRIVET_INLINE I bits(F v) { return reinterpret_cast<I>(v); }
 TRIVET_INLINE F from_bits(I v) { return reinterpret_cast<F>(v); }
 TRIVET_INLINE F select(I mask, F yes, F no) { return mask ? yes : no; }

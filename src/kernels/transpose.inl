@@ -8,11 +8,14 @@ namespace {
 
 /// Four lanes on every instruction set: 4×4 blocks need only two rounds of 128-bit shuffles.
 using Quad = std::uint32_t __attribute__((vector_size(16)));
-using UnalignedQuad = std::uint32_t __attribute__((vector_size(16), aligned(4), may_alias));
 using Word = std::uint32_t __attribute__((may_alias));
 
-TRIVET_INLINE Quad load_quad(const Word* p) { return *reinterpret_cast<const UnalignedQuad*>(p); }
-TRIVET_INLINE void store_quad(Word* p, Quad v) { *reinterpret_cast<UnalignedQuad*>(p) = v; }
+TRIVET_INLINE Quad load_quad(const Word* p) {
+  Quad v;
+  __builtin_memcpy(&v, p, sizeof(v));
+  return v;
+}
+TRIVET_INLINE void store_quad(Word* p, Quad v) { __builtin_memcpy(p, &v, sizeof(v)); }
 
 TRIVET_INLINE void transpose_4x4(const Word* x, Index x_stride, Word* y, Index y_stride) {
   const Quad a = load_quad(x);

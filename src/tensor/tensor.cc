@@ -4,11 +4,15 @@
 #include <new>
 
 #include "base/math.h"
+#include "base/memory_info.h"
 #include "tensor/small_float.h"
 
 namespace trivet {
 namespace {
 
+/// Above this size it is worth asking first whether there is as much memory: the system hands out
+/// more than there is and ends the process later.
+constexpr std::size_t kCheckedBytes = std::size_t{1} << 28;
 constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector register
 
 struct FreeAligned {
@@ -54,6 +58,10 @@ Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
     out.data_ = strings->data();
     out.owner_ = std::move(strings);
   } else {
+    if (*bytes > kCheckedBytes) {
+      TRIVET_TRY(check_available_memory(static_cast<double>(*bytes),
+                                        cat("a tensor of shape ", shape_to_string(shape))));
+    }
     void* data = ::operator new(*bytes == 0 ? 1 : *bytes, std::align_val_t{kAlignment}, std::nothrow);
     if (data == nullptr) {
       return fail(ErrorCode::kOutOfMemory, "no memory for a tensor of shape ",

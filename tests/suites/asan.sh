@@ -5,6 +5,8 @@ cd "$(dirname "$0")/../.."
 . scripts/counts.sh
 
 WERROR=OFF scripts/build.sh asan trivet_tests
+# Two thousand full parses are left to the fuzzer of the reader, which runs for as long here.
+export GTEST_FILTER=-DamagedModels.EveryByteEveryValueOfTheFirstHundred
 run_gtest asan
 echo "asan: $gtest_passed test cases passed, $gtest_failed failed"
 [ "$gtest_failed" -eq 0 ]
