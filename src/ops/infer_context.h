@@ -64,7 +64,7 @@ class InferContext {
   [[nodiscard]] Result<std::vector<ValueType>> infer_subgraph(std::string_view attribute,
                                                               std::span<const InferredValue> inputs);
 
-  /// A fresh name for a size that only a run can tell (NonZero, a Loop's count).
+  /// A size that only a run can tell (NonZero, the count of a Loop): equal to no other.
   [[nodiscard]] Dim fresh_dim() const { return Dim::unknown(); }
 
   [[nodiscard]] std::vector<InferredValue>& outputs() { return outputs_; }

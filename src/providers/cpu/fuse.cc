@@ -11,7 +11,7 @@ namespace {
 /// Who reads a value, in a graph that is about to be rewritten.
 class Readers {
  public:
-  explicit Readers(const Graph& graph) : graph_(graph), uses_(graph.use_counts()), reader_(graph.value_count(), kNoNode) {
+  explicit Readers(const Graph& graph) : uses_(graph.use_counts()), reader_(graph.value_count(), kNoNode) {
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
       for (const ValueId id : graph.nodes()[i].inputs) {
         if (id != kNoValue) reader_[static_cast<std::size_t>(id)] = static_cast<NodeId>(i);
@@ -25,7 +25,6 @@ class Readers {
   }
 
  private:
-  const Graph& graph_;
   std::vector<int> uses_;
   std::vector<NodeId> reader_;
 };
