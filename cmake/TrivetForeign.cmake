@@ -5,3 +5,4 @@ if(TRIVET_SANITIZE)
   set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/src/io/stb.cc APPEND PROPERTY COMPILE_OPTIONS
     -O1 -fno-sanitize=undefined)
 endif()
+set_property(SOURCE ${CMAKE_CURRENT_SOURCE_DIR}/src/io/stb.cc PROPERTY SKIP_PRECOMPILE_HEADERS ON)

@@ -13,8 +13,16 @@ endif()
 
 find_program(TRIVET_CCACHE ccache)
 if(TRIVET_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER ${TRIVET_CCACHE})
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${TRIVET_CCACHE})
+  # What ccache must be told to look into precompiled headers.
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${TRIVET_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  else()
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>)
+  endif()
 endif()
 
 set(THREADS_PREFER_PTHREAD_FLAG ON)

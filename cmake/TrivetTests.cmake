@@ -15,6 +15,7 @@ target_link_libraries(trivet_tests PRIVATE
 target_compile_definitions(trivet_tests PRIVATE
   TRIVET_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}" TRIVET_BINARY_DIR="${CMAKE_CURRENT_BINARY_DIR}")
 trivet_target_options(trivet_tests)
+trivet_precompile(trivet_tests ${CMAKE_CURRENT_SOURCE_DIR}/src/graph/graph.h <gtest/gtest.h>)
 
 # Two shards keep two cores busy; each has a temporary folder of its own, so names cannot collide.
 enable_testing()
@@ -36,3 +37,19 @@ foreach(source ${programs})
   target_link_libraries(trivet_${stem} PRIVATE trivet_core)
   trivet_target_options(trivet_${stem})
 endforeach()
+
+# Providers that the tests load at run time. Plain C, and no sanitizer: what others build.
+function(trivet_test_provider name source)
+  add_library(${name} MODULE tests/providers/${source})
+  target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/include)
+  target_compile_definitions(${name} PRIVATE ${ARGN})
+  target_compile_options(${name} PRIVATE -std=c11 -Wall -Wextra -fno-sanitize=all)
+  target_link_options(${name} PRIVATE -fno-sanitize=all)
+  set_target_properties(${name} PROPERTIES PREFIX ""
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/providers)
+  add_dependencies(trivet_tests ${name})
+endfunction()
+trivet_test_provider(flip_sign flip_sign.c)
+trivet_test_provider(flip_sign_newer flip_sign.c FLIP_SIGN_ABI=2)
+trivet_test_provider(flip_sign_missing flip_sign.c FLIP_SIGN_MISSING)
+trivet_test_provider(no_provider no_provider.c)
