@@ -4,7 +4,6 @@
 
 #include <limits>
 
-#include "cli/labels.h"
 #include "cli/summary.h"
 #include "cli/table.h"
 
@@ -41,20 +40,6 @@ TEST(Table, ColumnsLineUp) {
             "name          n  note\n"
             "ž             1\n"
             "long name  1000  x\n");
-}
-
-TEST(Labels, TheBestClasses) {
-  const float nan = std::numeric_limits<float>::quiet_NaN();
-  const Tensor scores = Tensor::from_values<float>({2, 4}, {0, 3, 1, 3, nan, -1, nan, 5});
-  const auto first = top_classes(scores, 0, 3);
-  ASSERT_EQ(first.size(), 3U);
-  EXPECT_EQ(first[0].index, 1);
-  EXPECT_EQ(first[1].index, 3);
-  EXPECT_EQ(first[2].index, 2);
-  const auto second = top_classes(scores, 1, 9);
-  ASSERT_EQ(second.size(), 4U);
-  EXPECT_EQ(second[0].index, 3);
-  EXPECT_EQ(second[1].index, 1);
 }
 
 TEST(Summary, WhatIsNotFiniteIsCountedApart) {

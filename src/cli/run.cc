@@ -14,6 +14,7 @@
 #include "cli/summary.h"
 #include "cli/table.h"
 #include "io/npz.h"
+#include "measure/accuracy.h"
 #include "measure/cost.h"
 
 namespace trivet::cli {
@@ -67,7 +68,7 @@ Result<Outcome> run_once(Session& session, const FeedFlags& flags) {
 struct Ranking {
   std::string output;
   std::int64_t row = 0;
-  std::vector<RankedClass> best;
+  std::vector<ClassScore> best;
 };
 
 /// For each output that looks like scores of as many classes as there are labels.
@@ -79,9 +80,10 @@ Result<std::vector<Ranking>> rank(const Session& session, const Outcome& outcome
   for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
     const Tensor& tensor = outcome.outputs[i];
     shapes += (shapes.empty() ? "" : ", ") + shape_to_string(tensor.shape());
-    if (!is_scores(tensor) || tensor.dim(1) != static_cast<std::int64_t>(labels.size())) continue;
-    for (std::int64_t row = 0; row < tensor.dim(0); ++row) {
-      out.push_back({session.outputs()[i].name, row, top_classes(tensor, row, kTop)});
+    const auto rows = class_score_rows(tensor);
+    if (!rows || rows->classes != static_cast<std::int64_t>(labels.size())) continue;
+    for (std::int64_t row = 0; row < rows->count; ++row) {
+      out.push_back({session.outputs()[i].name, row, top_classes(tensor, *rows, row, kTop)});
     }
   }
   if (!out.empty()) return out;
@@ -114,10 +116,11 @@ Json to_json(const Session& session, const Outcome& outcome, const std::vector<R
   Json top = Json::array();
   for (const Ranking& ranking : rankings) {
     Json classes = Json::array();
-    for (const RankedClass& best : ranking.best) {
+    for (const ClassScore& best : ranking.best) {
       classes.push_back({{"class", best.index},
                          {"label", labels[static_cast<std::size_t>(best.index)]},
-                         {"score", best.score}});
+                         {"score", best.score},
+                         {"probability", best.probability}});
     }
     top.push_back({{"output", ranking.output}, {"row", ranking.row}, {"classes", classes}});
   }
@@ -149,7 +152,7 @@ std::vector<std::string> output_row(const std::string& name, const Tensor& tenso
 void print_rankings(const std::vector<Ranking>& rankings, const std::vector<std::string>& labels) {
   for (const Ranking& ranking : rankings) {
     Table table({{"score", Align::kRight}, {"class", Align::kRight}, {"label"}});
-    for (const RankedClass& best : ranking.best) {
+    for (const ClassScore& best : ranking.best) {
       table.add_row({format_number(best.score), std::to_string(best.index),
                      format_text(labels[static_cast<std::size_t>(best.index)], 60)});
     }

@@ -54,7 +54,8 @@ Wilson wilson(const Proportion& p) {
 }  // namespace
 
 std::optional<ScoreRows> class_score_rows(const Tensor& scores) {
-  if (!is_floating(scores.dtype()) || scores.rank() == 0) return std::nullopt;
+  const bool quantized = is_integer(scores.dtype()) && dtype_bits(scores.dtype()) == 8;
+  if (!(is_floating(scores.dtype()) || quantized) || scores.rank() == 0) return std::nullopt;
   if (scores.rank() == 1) {
     if (scores.dim(0) < 2) return std::nullopt;
     return ScoreRows{1, scores.dim(0)};

@@ -17,6 +17,7 @@ TEST(Accuracy, WhatLooksLikeClassScores) {
   EXPECT_EQ(class_score_rows(scores({6}, std::vector<float>(6)))->count, 1);
   EXPECT_FALSE(class_score_rows(scores({2, 3, 2}, std::vector<float>(12))));
   EXPECT_FALSE(class_score_rows(scores({2, 1}, std::vector<float>(2))));
+  EXPECT_EQ(class_score_rows(Tensor::from_values<std::uint8_t>({1, 2}, {1, 2}))->classes, 2);
   EXPECT_FALSE(class_score_rows(Tensor::scalar(1.0f)));
   EXPECT_FALSE(class_score_rows(Tensor::from_vector<std::int64_t>({1, 2})));
 }
@@ -40,6 +41,10 @@ TEST(Accuracy, NanIsNeverBestAndTiesKeepTheirOrder) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   EXPECT_EQ(best_class(scores({1, 3}, {nan, 1, 1}), {1, 3}, 0), 1);
   EXPECT_EQ(top_classes(scores({1, 2}, {nan, nan}), {1, 2}, 0, 5).size(), 2u);
+  const auto best = top_classes(scores({1, 4}, {nan, -1, nan, 5}), {1, 4}, 0, 9);
+  ASSERT_EQ(best.size(), 4u);
+  EXPECT_EQ(best[0].index, 3);
+  EXPECT_EQ(best[1].index, 1);
 }
 
 TEST(Accuracy, WilsonIntervalOfKnownCounts) {

@@ -10,47 +10,17 @@
 #include "ops/support/broadcast.h"
 #include "ops/support/elements.h"
 #include "ops/support/elementwise.h"
+#include "ops/support/product.h"
 
 namespace trivet::ops {
 namespace {
 
-/// The shape of numpy.matmul: batch axes broadcast, a vector is a row on the left and a column on
-/// the right, and that axis goes again.
-Result<SymbolicShape> product_shape(SymbolicShape a, SymbolicShape b) {
-  if (a.empty() || b.empty()) return invalid_argument("a scalar has no matrix product");
-  const bool row = a.size() == 1;
-  const bool column = b.size() == 1;
-  if (row) a.insert(a.begin(), Dim(1));
-  if (column) b.push_back(Dim(1));
-  const Dim& depth = b[b.size() - 2];
-  if (a.back().is_constant() && depth.is_constant() && a.back() != depth) {
-    return invalid_argument("matrices of shapes ", shape_to_string(a), " and ", shape_to_string(b),
-                            " do not multiply: ", a.back().to_string(), " columns against ",
-                            depth.to_string(), " rows");
-  }
-  TRIVET_ASSIGN(SymbolicShape out, broadcast_shapes(SymbolicShape(a.begin(), a.end() - 2),
-                                                    SymbolicShape(b.begin(), b.end() - 2)));
-  if (!row) out.push_back(a[a.size() - 2]);
-  if (!column) out.push_back(b.back());
-  return out;
-}
-
-Result<void> infer_product(InferContext& context, std::size_t b, DType dtype) {
-  if (context.shape(0) == nullptr || context.shape(b) == nullptr) {
-    context.set_output(0, dtype);
-    return {};
-  }
-  TRIVET_ASSIGN(SymbolicShape shape, product_shape(*context.shape(0), *context.shape(b)));
-  context.set_output(0, dtype, std::move(shape));
-  return {};
-}
-
 Result<void> infer_matmul_integer(InferContext& context) {
-  return infer_product(context, 1, DType::kInt32);
+  return infer_product(context, 0, 1, DType::kInt32);
 }
 
 Result<void> infer_qlinear_matmul(InferContext& context) {
-  return infer_product(context, 3, context.dtype(7));
+  return infer_product(context, 0, 3, context.dtype(7));
 }
 
 /// x − zero point as int32. A vector of zero points belongs to the rows of a left operand
@@ -97,31 +67,22 @@ void multiply(const std::int32_t* a, const std::int32_t* b, std::int32_t* c, std
 }
 
 /// The int32 product of two int32 tensors into `out`, which has product_shape.
-void multiply_batches(const Tensor& left, const Tensor& right, const Shape& out_shape,
-                      std::int32_t* out) {
-  Shape a = left.shape();
-  Shape b = right.shape();
-  Shape batch = out_shape;
-  if (a.size() == 1)
-    a.insert(a.begin(), 1);
-  else
-    batch.pop_back();
-  if (b.size() == 1)
-    b.push_back(1);
-  else
-    batch.pop_back();
-  const std::int64_t m = a[a.size() - 2];
-  const std::int64_t k = a.back();
-  const std::int64_t n = b.back();
-  const Shape a_batch(a.begin(), a.end() - 2);
-  const Shape b_batch(b.begin(), b.end() - 2);
-  StridedWalk walk(batch, {broadcast_strides(a_batch, batch), broadcast_strides(b_batch, batch)});
+Result<void> multiply_batches(const Tensor& left, const Tensor& right, const Shape& out_shape,
+                              std::int32_t* out) {
+  TRIVET_ASSIGN(const auto sides, operands(left.shape(), right.shape()));
+  const Shape batch(out_shape.begin(), out_shape.end() - !sides.a_vector - !sides.b_vector);
+  const std::int64_t m = sides.m();
+  const std::int64_t k = sides.k();
+  const std::int64_t n = sides.n();
+  StridedWalk walk(batch, {broadcast_strides(sides.batch_a(), batch),
+                           broadcast_strides(sides.batch_b(), batch)});
   const std::int64_t count = element_count(batch);
   std::fill(out, out + count * m * n, 0);
   for (std::int64_t i = 0; i < count; ++i, walk.next()) {
     multiply(left.data<std::int32_t>().data() + walk.offset(0) * m * k,
              right.data<std::int32_t>().data() + walk.offset(1) * k * n, out + i * m * n, m, k, n);
   }
+  return {};
 }
 
 Result<Shape> evaluated_shape(const Tensor& a, const Tensor& b) {
@@ -138,7 +99,7 @@ Result<void> eval_matmul_integer(EvalContext& context) {
   TRIVET_ASSIGN(const Tensor b, shifted(context.input(1),
                                         context.has_input(3) ? &context.input(3) : nullptr, false));
   TRIVET_ASSIGN(Tensor out, context.allocate(0, DType::kInt32, shape));
-  multiply_batches(a, b, shape, out.mutable_data<std::int32_t>().data());
+  TRIVET_TRY(multiply_batches(a, b, shape, out.mutable_data<std::int32_t>().data()));
   return {};
 }
 
@@ -170,7 +131,7 @@ Result<void> eval_qlinear_matmul(EvalContext& context) {
   TRIVET_ASSIGN(const Tensor zeros, scales_of(y_zero_point, true, shape));
   TRIVET_ASSIGN(Tensor product, Tensor::allocate(DType::kInt32, shape));
   TRIVET_ASSIGN(Tensor out, context.allocate(0, y_zero_point.dtype(), shape));
-  multiply_batches(a, b, shape, product.mutable_data<std::int32_t>().data());
+  TRIVET_TRY(multiply_batches(a, b, shape, product.mutable_data<std::int32_t>().data()));
   const IntegerRange range = integer_range(out.dtype());
   StridedWalk walk(
       shape,

@@ -34,8 +34,16 @@ T wrapping_mul(T a, T b) {
   return static_cast<T>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
 }
 
-struct SumOf {
+/// The accumulator is the result.
+struct Plain {
   static constexpr bool kInDouble = false;
+  template <class T>
+  static T end(T accumulated, std::int64_t) {
+    return accumulated;
+  }
+};
+
+struct SumOf : Plain {
   template <class T>
   static T begin(DType) {
     return 0;
@@ -47,10 +55,6 @@ struct SumOf {
   template <class T>
   static T join(T a, T b) {
     return wrapping_add(a, b);
-  }
-  template <class T>
-  static T end(T sum, std::int64_t) {
-    return sum;
   }
   static Dim fold(const Dim& a, const Dim& b) { return a + b; }
 };
@@ -93,8 +97,7 @@ struct ExpSumOf : LogSumOf {
   static double take(double sum, double x) { return sum + std::exp(x); }
 };
 
-struct ProductOf {
-  static constexpr bool kInDouble = false;
+struct ProductOf : Plain {
   template <class T>
   static T begin(DType) {
     return 1;
@@ -107,59 +110,33 @@ struct ProductOf {
   static T join(T a, T b) {
     return wrapping_mul(a, b);
   }
-  template <class T>
-  static T end(T product, std::int64_t) {
-    return product;
-  }
   static Dim fold(const Dim& a, const Dim& b) { return a * b; }
 };
 
-/// Of no elements: the greatest value of the type. A NaN wins.
-struct MinimumOf {
-  static constexpr bool kInDouble = false;
+/// The smallest or the largest element. Of no elements: the other end of the type. A NaN wins.
+template <bool kLargest>
+struct ExtremeOf : Plain {
   template <class T>
   static T begin(DType dtype) {
-    if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
-    if constexpr (std::is_unsigned_v<T>) return std::numeric_limits<T>::max();
-    return static_cast<T>(integer_range(dtype).greatest);
+    constexpr T kInfinity = std::numeric_limits<T>::infinity();
+    if constexpr (std::is_floating_point_v<T>) return kLargest ? -kInfinity : kInfinity;
+    if constexpr (std::is_unsigned_v<T>) return kLargest ? 0 : std::numeric_limits<T>::max();
+    const auto range = integer_range(dtype);
+    return static_cast<T>(kLargest ? range.least : range.greatest);
   }
   template <class T>
   static T take(T a, T x) {
-    return x < a || x != x ? x : a;
+    return (kLargest ? x > a : x < a) || x != x ? x : a;
   }
   template <class T>
   static T join(T a, T b) {
     return take(a, b);
   }
-  template <class T>
-  static T end(T a, std::int64_t) {
-    return a;
-  }
-  static Dim fold(const Dim& a, const Dim& b) { return min(a, b); }
+  static Dim fold(const Dim& a, const Dim& b) { return kLargest ? max(a, b) : min(a, b); }
 };
 
-struct MaximumOf {
-  static constexpr bool kInDouble = false;
-  template <class T>
-  static T begin(DType dtype) {
-    if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
-    if constexpr (std::is_unsigned_v<T>) return 0;
-    return static_cast<T>(integer_range(dtype).least);
-  }
-  template <class T>
-  static T take(T a, T x) {
-    return x > a || x != x ? x : a;
-  }
-  template <class T>
-  static T join(T a, T b) {
-    return take(a, b);
-  }
-  template <class T>
-  static T end(T a, std::int64_t) {
-    return a;
-  }
-  static Dim fold(const Dim& a, const Dim& b) { return max(a, b); }
-};
+using MinimumOf = ExtremeOf<false>;
+using MaximumOf = ExtremeOf<true>;
 
 /// Which axes go, one flag per axis of the input. No axes mean all, or none with
 /// noop_with_empty_axes.

@@ -66,6 +66,10 @@ Result<void> check_provider(const TrvProvider& provider) {
     return unsupported("provider '", provider.name, "' was built for version ", provider.abi_version,
                        " of the provider interface, this program has version ", TRV_PROVIDER_ABI_VERSION);
   }
+  if (provider.size < sizeof(TrvProvider)) {
+    return unsupported("provider '", provider.name, "' has a table of ", provider.size, " bytes, expected ",
+                       sizeof(TrvProvider), "; build it again with this version's trivet/provider.h");
+  }
   TrvError error{};
   const std::int32_t code = provider.check(&host_table(), &error);
   if (code == TRV_OK) return {};

@@ -6,6 +6,7 @@
 
 #include "ops/eval_context.h"
 #include "ops/registry.h"
+#include "ops/support/attribute_types.h"
 
 namespace trivet {
 namespace {
@@ -72,6 +73,7 @@ class Walker {
 
   Result<void> node(const Node& node) {
     TRIVET_ASSIGN(const OpDef* op, find_op(node));
+    TRIVET_TRY(check_attribute_types(node));
     std::vector<const InferredValue*> inputs;
     bool all_known = true;
     for (const ValueId id : node.inputs) {
