@@ -331,4 +331,18 @@ Result<Feed> build_feed(std::span<const Port> ports, const FeedFlags& flags) {
   return feed;
 }
 
+std::int64_t batch_of(std::span<const Port> ports, const Feed& feed) {
+  static constexpr std::string_view kNames[] = {"batch", "batch_size", "N", "n"};
+  for (const Port& port : ports) {
+    const Shape& shape = feed.at(port.name).shape();
+    for (std::size_t i = 0; port.type.shape && i < shape.size(); ++i) {
+      const Dim& dim = (*port.type.shape)[i];
+      if (!dim.is_constant() && std::ranges::count(kNames, dim.to_string()) > 0) return shape[i];
+    }
+  }
+  if (ports.empty()) return 1;
+  const Shape& shape = feed.at(ports.front().name).shape();
+  return shape.size() >= 4 ? shape[0] : 1;
+}
+
 }  // namespace trivet::cli

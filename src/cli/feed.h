@@ -63,4 +63,8 @@ enum class OpenDims : std::uint8_t {
 [[nodiscard]] Result<Tensor> read_input(const Port& port, const std::string& file,
                                         const Preprocess& preprocess);
 
+/// The size of the dimension that the model calls batch or N; else of the first axis of a picture;
+/// else 1.
+[[nodiscard]] std::int64_t batch_of(std::span<const Port> ports, const Feed& feed);
+
 }  // namespace trivet::cli

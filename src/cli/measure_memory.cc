@@ -22,16 +22,22 @@ Result<int> run_child(const MemoryOptions& options) {
   reset_peak_memory();
   TRIVET_ASSIGN(const ResidentMemory before, resident_memory());
   memory.before = before.current;
+  MemorySampler sampler(memory.before);
   TRIVET_ASSIGN(const Model model, read_model(options.model));
+  sampler.enter("load");
   TRIVET_ASSIGN(const std::unique_ptr<Session> session, Session::create(model, session_options));
   TRIVET_ASSIGN(const ResidentMemory loaded, resident_memory());
   memory.after_load = loaded.current;
   TRIVET_ASSIGN(const ShapeBindings bindings, parse_shapes(session->inputs(), options.shapes));
   TRIVET_ASSIGN(const Feed feed, random_feed(session->inputs(), bindings, 0));
-  for (int i = 0; i < 2; ++i) TRIVET_TRY(session->run(feed));
+  sampler.enter("first run");
+  TRIVET_TRY(session->run(feed));
+  sampler.enter("run");
+  TRIVET_TRY(session->run(feed));
+  memory.timeline = sampler.finish();
   TRIVET_ASSIGN(const ResidentMemory after, resident_memory());
   memory.peak = std::max({after.peak, after.current, loaded.current});
-  print(to_line(memory));
+  print(to_lines(memory));
   return kPassed;
 }
 

@@ -305,10 +305,18 @@ PreprocessText preprocess_text(const Preprocess& p) {
   return out;
 }
 
-Result<Tensor> apply(const Preprocess& preprocess, const Image& image, DType dtype) {
-  TRIVET_TRY(check_channels(preprocess));
+Result<Image> resize_and_crop(const Preprocess& preprocess, const Image& image) {
   TRIVET_ASSIGN(Image resized, resize_for(preprocess, image));
-  TRIVET_ASSIGN(const Image ready, crop_for(preprocess, std::move(resized)));
+  return crop_for(preprocess, std::move(resized));
+}
+
+Result<Tensor> apply(const Preprocess& preprocess, const Image& image, DType dtype) {
+  TRIVET_ASSIGN(const Image ready, resize_and_crop(preprocess, image));
+  return normalize(preprocess, ready, dtype);
+}
+
+Result<Tensor> normalize(const Preprocess& preprocess, const Image& ready, DType dtype) {
+  TRIVET_TRY(check_channels(preprocess));
   const auto channels = static_cast<std::int64_t>(channel_count(preprocess.channels));
   const Shape shape = preprocess.layout == Layout::kNchw
                           ? Shape{1, channels, ready.height, ready.width}

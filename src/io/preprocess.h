@@ -51,6 +51,11 @@ using PreprocessText = std::map<std::string, std::string>;
 /// Only what differs from the default; parse_preprocess() gives the same back.
 [[nodiscard]] PreprocessText preprocess_text(const Preprocess& preprocess);
 
+/// The first half of apply(): the picture in the size that the model takes.
+[[nodiscard]] Result<Image> resize_and_crop(const Preprocess& preprocess, const Image& image);
+/// The second half: numbers, in their layout.
+[[nodiscard]] Result<Tensor> normalize(const Preprocess& preprocess, const Image& image, DType dtype);
+
 /// A batch of one: 1xCxHxW or 1xHxWxC of float32, or of float16 or uint8 (rounded and cut to
 /// 0 … 255) where the model asks for that.
 [[nodiscard]] Result<Tensor> apply(const Preprocess& preprocess, const Image& image,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdint>
 #include <numeric>
 
 namespace trivet {
@@ -53,6 +54,20 @@ LatencyStats summarize_latency(std::span<const double> samples_ms) {
   return stats;
 }
 
+double LogNormalFit::p95() const { return median * std::exp(1.645 * sigma); }
+double LogNormalFit::p99() const { return median * std::exp(2.326 * sigma); }
+
+LogNormalFit fit_log_normal(std::span<const double> samples_ms) {
+  if (samples_ms.empty()) return {};
+  const auto n = static_cast<double>(samples_ms.size());
+  double sum = 0;
+  for (const double x : samples_ms) sum += std::log(x);
+  const double mean = sum / n;
+  double squares = 0;
+  for (const double x : samples_ms) squares += (std::log(x) - mean) * (std::log(x) - mean);
+  return {std::exp(mean), samples_ms.size() > 1 ? std::sqrt(squares / (n - 1)) : 0.0};
+}
+
 Result<LatencySamples> measure_latency(const std::function<Result<void>()>& run,
                                        const LatencyOptions& options,
                                        const LatencyProgress& progress) {
@@ -69,6 +84,34 @@ Result<LatencySamples> measure_latency(const std::function<Result<void>()>& run,
     out.samples_ms.push_back(sample);
     if (progress) progress(out.samples_ms.size(), wanted);
   } while (out.samples_ms.size() != wanted &&
+           (limit_ms <= 0 || milliseconds_since(start) < limit_ms));
+  return out;
+}
+
+Result<std::vector<LatencySamples>> measure_alternating(std::span<const TimedRun> runs,
+                                                        const LatencyOptions& options,
+                                                        const LatencyProgress& progress) {
+  std::vector<LatencySamples> out(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    TRIVET_ASSIGN(out[i].first_run_ms, time_one(runs[i]));
+    for (; out[i].warmup < options.warmup; ++out[i].warmup) TRIVET_TRY(runs[i]());
+  }
+  const bool by_time = options.seconds > 0;
+  const std::size_t wanted =
+      by_time ? SIZE_MAX : static_cast<std::size_t>(std::max(1, options.runs));
+  const double limit_ms = 1000.0 * (by_time ? options.seconds : options.max_seconds);
+  const Clock::time_point start = Clock::now();
+  do {
+    const std::size_t until = std::min(wanted, out.front().samples_ms.size() + kRoundRuns);
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      TRIVET_TRY(runs[i]());
+      while (out[i].samples_ms.size() < until) {
+        TRIVET_ASSIGN(const double sample, time_one(runs[i]));
+        out[i].samples_ms.push_back(sample);
+      }
+    }
+    if (progress) progress(out.front().samples_ms.size(), by_time ? 0 : wanted);
+  } while (out.front().samples_ms.size() < wanted &&
            (limit_ms <= 0 || milliseconds_since(start) < limit_ms));
   return out;
 }

@@ -37,6 +37,20 @@ struct LatencyStats {
 /// Samples in the order in which they were taken. All zeros without samples.
 [[nodiscard]] LatencyStats summarize_latency(std::span<const double> samples_ms);
 
+/// ln t ~ N(ln median, σ²), fitted by the moments of the logarithms: the shape that times with a
+/// long tail to the right usually have. Its tail is an estimate also where samples are too few for
+/// a quantile of their own.
+struct LogNormalFit {
+  double median = 0;  ///< in the unit of the samples
+  double sigma = 0;   ///< of the natural logarithm
+  /// median · e^(zσ), with z = 1.645 and 2.326 of the standard normal distribution.
+  [[nodiscard]] double p95() const;
+  [[nodiscard]] double p99() const;
+};
+
+/// Samples above 0; all zeros without any.
+[[nodiscard]] LogNormalFit fit_log_normal(std::span<const double> samples_ms);
+
 struct LatencyOptions {
   int warmup = 10;  ///< runs that are not counted, beside the very first
   int runs = 50;
@@ -61,6 +75,18 @@ using LatencyProgress = std::function<void(std::size_t done, std::size_t total)>
 [[nodiscard]] Result<LatencySamples> measure_latency(const std::function<Result<void>()>& run,
                                                      const LatencyOptions& options,
                                                      const LatencyProgress& progress = {});
+
+using TimedRun = std::function<Result<void>()>;
+
+/// Runs of a round of measure_alternating() that count.
+inline constexpr int kRoundRuns = 10;
+
+/// Several things in turn, kRoundRuns of each, so that what disturbs the machine hits all alike.
+/// Before each turn one run that is not counted brings its memory back into the caches. With
+/// `seconds` or `max_seconds` the time is for all together, and whole rounds are made.
+[[nodiscard]] Result<std::vector<LatencySamples>> measure_alternating(
+    std::span<const TimedRun> runs, const LatencyOptions& options,
+    const LatencyProgress& progress = {});
 
 /// How the samples of one run fall into `bins` equal intervals from the fastest to `upper` (what is
 /// slower is counted in the last one).

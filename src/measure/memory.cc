@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <fstream>
@@ -139,20 +140,82 @@ Result<std::string> run_this_program(std::span<const std::string> arguments) {
   return text;
 }
 
-std::string to_line(const ModelMemory& memory) {
-  return cat("memory ", memory.before, ' ', memory.after_load, ' ', memory.peak, '\n');
+std::string to_lines(const ModelMemory& memory) {
+  std::string out = cat("memory ", memory.before, ' ', memory.after_load, ' ', memory.peak, '\n');
+  for (const MemorySample& sample : memory.timeline) {
+    out += cat("sample ", sample.ms, ' ', sample.bytes, ' ', sample.phase, '\n');
+  }
+  return out;
 }
 
 Result<ModelMemory> parse_model_memory(const std::string& text) {
   std::istringstream lines(text);
+  ModelMemory memory;
+  bool found = false;
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     std::string tag;
-    ModelMemory memory;
-    words >> tag >> memory.before >> memory.after_load >> memory.peak;
-    if (words && tag == "memory") return memory;
+    words >> tag;
+    if (tag == "memory") {
+      found = static_cast<bool>(words >> memory.before >> memory.after_load >> memory.peak);
+    } else if (MemorySample sample;
+               tag == "sample" && words >> sample.ms >> sample.bytes >> std::ws) {
+      std::getline(words, sample.phase);
+      memory.timeline.push_back(std::move(sample));
+    }
   }
-  return fail(ErrorCode::kFailed, "the child process answered '", text, "'");
+  if (!found) return fail(ErrorCode::kFailed, "the child process answered '", text, "'");
+  return memory;
+}
+
+MemorySampler::MemorySampler(std::uint64_t before)
+    : before_(before),
+      start_(std::chrono::steady_clock::now()),
+      thread_([this] { sample_until_stopped(); }) {}
+
+MemorySampler::~MemorySampler() {
+  if (thread_.joinable()) (void)finish();
+}
+
+void MemorySampler::enter(const char* phase) {
+  const std::lock_guard lock(mutex_);
+  sample();
+  phase_ = phase;
+}
+
+std::vector<MemorySample> MemorySampler::finish() {
+  {
+    const std::lock_guard lock(mutex_);
+    sample();
+    stopped_ = true;
+  }
+  stop_.notify_one();
+  thread_.join();
+  const std::size_t stretch = (samples_.size() + kTimelineSamples - 1) / kTimelineSamples;
+  std::vector<MemorySample> out;
+  for (std::size_t begin = 0; begin < samples_.size(); begin += stretch) {
+    const auto last =
+        samples_.begin() + static_cast<std::ptrdiff_t>(std::min(samples_.size(), begin + stretch));
+    out.push_back(*std::max_element(
+        samples_.begin() + static_cast<std::ptrdiff_t>(begin), last,
+        [](const MemorySample& a, const MemorySample& b) { return a.bytes < b.bytes; }));
+  }
+  return out;
+}
+
+/// The mutex must be held.
+void MemorySampler::sample() {
+  const auto memory = resident_memory();
+  if (!memory) return;
+  const std::chrono::duration<double, std::milli> since = std::chrono::steady_clock::now() - start_;
+  samples_.push_back(
+      {since.count(), memory->current > before_ ? memory->current - before_ : 0, phase_});
+}
+
+void MemorySampler::sample_until_stopped() {
+  constexpr std::chrono::milliseconds kInterval{2};
+  std::unique_lock lock(mutex_);
+  while (!stop_.wait_for(lock, kInterval, [this] { return stopped_; })) sample();
 }
 
 }  // namespace trivet

@@ -1,0 +1,135 @@
+// trivet bench: how fast a model runs here, and how sure that is.
+#include "cli/bench.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "base/output_file.h"
+#include "cli/command.h"
+
+namespace trivet::cli {
+namespace {
+
+Result<int> run_latency(const BenchOptions& options) {
+  TRIVET_TRY(options.save.check());
+  TRIVET_ASSIGN(const std::vector<BenchResult> results, measure_models(options));
+  if (!options.save.path.empty()) {
+    TRIVET_ASSIGN(OutputFile file, OutputFile::create(options.save.path, options.save.force));
+    TRIVET_TRY(file.write(bench_json(results, true).dump(2) + "\n"));
+    TRIVET_TRY(file.commit());
+  }
+  if (options.json) {
+    print_json(bench_json(results, false));
+  } else {
+    print(bench_text(results));
+  }
+  return kPassed;
+}
+
+Result<void> check(const BenchOptions& options, const std::string& mode) {
+  if (options.models.empty()) {
+    return invalid_argument("there is no MODEL; give one or more .onnx files or bundles");
+  }
+  if (mode.empty()) return {};
+  if (options.models.size() > 1)
+    return invalid_argument(mode, " takes one MODEL, not ", options.models.size());
+  if (options.batches.size() > 1) return invalid_argument(mode, " takes one --batch");
+  if (!options.save.path.empty())
+    return invalid_argument("--save is for latencies; ", mode, " has --json");
+  return {};
+}
+
+Result<int> run_bench(const BenchOptions& options) {
+  struct Mode {
+    bool chosen;
+    const char* flag;
+    Result<int> (*run)(const BenchOptions&);
+  };
+  const Mode modes[] = {
+      {options.pace.has_value(), "--pace", run_bench_pace},
+      {!options.scenario.empty(), "--scenario", run_bench_scenario},
+      {options.end_to_end, "--end-to-end", run_bench_end_to_end},
+      {!options.emit_script.empty(), "--emit-script", run_bench_script},
+  };
+  if (!options.compare.empty()) return run_bench_compare(options);
+  const Mode* chosen = nullptr;
+  for (const Mode& mode : modes) {
+    if (!mode.chosen) continue;
+    if (chosen != nullptr)
+      return invalid_argument(chosen->flag, " and ", mode.flag, " cannot go together");
+    chosen = &mode;
+  }
+  TRIVET_TRY(check(options, chosen == nullptr ? "" : chosen->flag));
+  return chosen == nullptr ? run_latency(options) : chosen->run(options);
+}
+
+void add_protocol(CLI::App& command, BenchOptions& options) {
+  command.add_option("--warmup", options.warmup, "Runs before the counted ones (default 10)")
+      ->check(CLI::Range(0, 1'000'000))
+      ->type_name("N");
+  command.add_option("--runs", options.runs, "Counted runs (default 50); frames of --pace")
+      ->check(CLI::Range(1, 100'000'000))
+      ->type_name("N");
+  add_real(command, "--seconds", options.seconds, "Measure for so long instead of --runs", "S",
+           true);
+  command.add_option("--batch", options.batches, "Batch sizes, one line each: 1,2,4,8")
+      ->delimiter(',')
+      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
+      ->type_name("N,…");
+}
+
+void add_modes(CLI::App& command, BenchOptions& options) {
+  add_real(command, "--pace", options.pace,
+           "Frames come at this rate: which are late, which are dropped", "FPS", true);
+  command
+      .add_option("--scenario", options.scenario,
+                  "MLPerf's load: SingleStream, MultiStream, Offline or Server, for --seconds (60)")
+      ->type_name("NAME");
+  add_real(command, "--qps", options.qps, "Server: queries per second", "X", true);
+  add_real(command, "--target-ms", options.target_ms, "Server: the bound of its p99", "MS", true);
+  command.add_flag(
+      "--end-to-end", options.end_to_end,
+      "Time decoding, resizing, normalising, inference and postprocessing of --input PICTURE");
+  command
+      .add_option(
+          "--compare", options.compare,
+          "Two results of --save: is B slower than A, or is it noise? Exit code 1 when slower")
+      ->expected(2)
+      ->type_name("A B");
+  command
+      .add_option("--threshold", options.threshold_percent,
+                  "--compare: smaller changes are noise (default 2)")
+      ->check(CLI::Range(0.0, 1000.0))
+      ->type_name("PERCENT");
+  command
+      .add_option("--emit-script", options.emit_script,
+                  "Write the same protocol as a Python script for onnxruntime")
+      ->type_name("FILE");
+  command.add_flag("--torch", options.torch, "--emit-script for PyTorch instead");
+}
+
+}  // namespace
+
+void add_bench(CommandLine& line) {
+  const auto options = std::make_shared<BenchOptions>();
+  CLI::App& command = line.add(
+      "bench", "Measures latency percentiles, throughput and peak memory; compares; paces",
+      "  trivet bench tests/models/efficientnet_lite0.onnx --batch 1,2,4\n"
+      "  trivet bench tests/models/resnet18.onnx --threads 1 --save resnet18.json --force\n"
+      "  trivet bench tests/models/resnet18.onnx tests/models/mobilenet_v3_small.onnx\n"
+      "  trivet bench tests/models/resnet18.onnx --pace 30 --runs 60\n"
+      "  trivet bench tests/models/resnet18.onnx --scenario SingleStream --seconds 2 --json\n"
+      "  trivet bench tests/models/resnet18.onnx --end-to-end --input "
+      "tests/corpus/image_fuzz/rgb.png --resize 40x40",
+      [options] { return run_bench(*options); });
+  command.add_option("MODEL", options->models, "Models (.onnx) or bundles; several take turns");
+  options->feed.add_to(command);
+  options->session.add_to(command);
+  add_protocol(command, *options);
+  add_modes(command, *options);
+  options->save.add_to(command, "--save",
+                       "Write the result with every sample as JSON, for --compare");
+  add_json(command, options->json);
+}
+
+}  // namespace trivet::cli

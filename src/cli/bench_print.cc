@@ -1,0 +1,242 @@
+// What `trivet bench` prints.
+#include <algorithm>
+#include <cmath>
+
+#include "base/cpu_info.h"
+#include "base/version.h"
+#include "bundle/manifest.h"
+#include "cli/bench.h"
+#include "cli/format.h"
+#include "cli/table.h"
+#include "measure/compare.h"
+#include "report/report.h"
+
+namespace trivet::cli {
+namespace {
+
+Json conditions_json(const BenchResult& result) {
+  const Conditions& c = result.conditions;
+  const auto number = [](const std::optional<double>& x) { return x ? Json(*x) : Json(); };
+  return {{"seconds", c.seconds},
+          {"foreign_load", number(c.foreign_load)},
+          {"governor", c.before.governor},
+          {"mhz_before", number(c.before.mhz)},
+          {"mhz_after", number(c.after.mhz)},
+          {"drift", drift(result.latency.samples_ms)},
+          {"disturbances", disturbances(result.latency.samples_ms, c)}};
+}
+
+Json result_json(const BenchResult& result, bool samples) {
+  Json providers = Json::array();
+  for (const Assignment::Part& part : result.assignment) {
+    providers.push_back(
+        {{"name", part.provider}, {"nodes", part.nodes}, {"segments", part.segments}});
+  }
+  Json inputs = Json::array();
+  for (const auto& [name, type] : result.inputs) inputs.push_back(json_port(name, type));
+  const LogNormalFit fit = fit_log_normal(result.latency.samples_ms);
+  const LatencyStats stats = result.latency.stats();
+  Json timeline = Json::array();
+  for (const MemorySample& sample : result.memory.timeline) {
+    timeline.push_back({{"ms", sample.ms}, {"bytes", sample.bytes}, {"phase", sample.phase}});
+  }
+  return {{"model", result.name},
+          {"path", result.path},
+          {"providers", providers},
+          {"threads", result.threads},
+          {"batch", result.batch},
+          {"inputs", inputs},
+          {"random_inputs", result.made_up},
+          {"load_ms", result.load_ms},
+          {"latency", to_json(result.latency, samples)},
+          {"log_normal",
+           {{"median_ms", fit.median},
+            {"sigma", fit.sigma},
+            {"p95_ms", fit.p95()},
+            {"p99_ms", fit.p99()}}},
+          {"samples_per_s", stats.throughput * static_cast<double>(result.batch)},
+          {"memory", to_json(result.memory)},
+          {"memory_timeline", timeline},
+          {"conditions", conditions_json(result)}};
+}
+
+/// Of several models at one batch size, each against the first.
+Json ratios_json(const std::vector<BenchResult>& results) {
+  Json out = Json::array();
+  for (const BenchResult& result : results) {
+    const auto first = std::ranges::find(results, result.batch, &BenchResult::batch);
+    if (&*first == &result || first->path == result.path) continue;
+    const MedianRatio ratio = median_ratio(first->latency.samples_ms, result.latency.samples_ms);
+    out.push_back({{"model", result.name},
+                   {"against", first->name},
+                   {"batch", result.batch},
+                   {"ratio", ratio.ratio},
+                   {"low", ratio.low},
+                   {"high", ratio.high}});
+  }
+  return out;
+}
+
+std::string inputs_text(const BenchResult& result) {
+  std::string out;
+  for (const auto& [name, type] : result.inputs) {
+    out += (out.empty() ? "" : ", ") + format_text(name, 60) + " " + to_string(type);
+  }
+  if (out.empty()) return "no inputs";
+  return out + (result.made_up ? ", random" : "");
+}
+
+bool one_batch(const std::vector<BenchResult>& results) {
+  return std::ranges::all_of(
+      results, [&](const BenchResult& r) { return r.batch == results.front().batch; });
+}
+
+std::string latency_table(const std::vector<BenchResult>& results) {
+  Table table({{"model"},
+               {"batch", Align::kRight},
+               {"min", Align::kRight},
+               {"p50", Align::kRight},
+               {"p90", Align::kRight},
+               {"p95", Align::kRight},
+               {"p99", Align::kRight},
+               {"max", Align::kRight},
+               {"mean", Align::kRight},
+               {"deviation", Align::kRight},
+               {"per second", Align::kRight}});
+  bool marked = false;
+  for (const BenchResult& result : results) {
+    const LatencyStats stats = result.latency.stats();
+    marked = marked || stats.p99_is_max;
+    const double throughput = stats.throughput * static_cast<double>(result.batch);
+    table.add_row({format_text(result.name, 40), std::to_string(result.batch), format_ms(stats.min),
+                   format_ms(stats.p50), format_ms(stats.p90), format_ms(stats.p95),
+                   format_ms(stats.p99) + (stats.p99_is_max ? "*" : ""), format_ms(stats.max),
+                   format_ms(stats.mean), format_ms(stats.stddev),
+                   format_number(std::round(throughput * 10) / 10)});
+  }
+  return table.to_string() + (marked ? "* the slowest run: too few runs for a p99\n" : "");
+}
+
+std::string facts_table(const std::vector<BenchResult>& results) {
+  Table table({{"model"},
+               {"batch", Align::kRight},
+               {"load", Align::kRight},
+               {"first run", Align::kRight},
+               {"log-normal median", Align::kRight},
+               {"sigma", Align::kRight},
+               {"its p95", Align::kRight},
+               {"its p99", Align::kRight},
+               {"peak memory", Align::kRight}});
+  for (const BenchResult& result : results) {
+    const LogNormalFit fit = fit_log_normal(result.latency.samples_ms);
+    table.add_row({format_text(result.name, 40), std::to_string(result.batch),
+                   format_ms(result.load_ms), format_ms(result.latency.first_run_ms),
+                   format_ms(fit.median), format_number(std::round(fit.sigma * 1000) / 1000),
+                   format_ms(fit.p95()), format_ms(fit.p99()),
+                   format_bytes(static_cast<double>(result.memory.model_peak()))});
+  }
+  return table.to_string();
+}
+
+/// The most memory of each phase: "read 1.2 MB, load 14.0 MB, run 24.1 MB".
+std::string timeline_text(const BenchResult& result) {
+  std::vector<std::pair<std::string, std::uint64_t>> phases;
+  for (const MemorySample& sample : result.memory.timeline) {
+    if (phases.empty() || phases.back().first != sample.phase) phases.emplace_back(sample.phase, 0);
+    phases.back().second = std::max(phases.back().second, sample.bytes);
+  }
+  std::string out;
+  for (const auto& [phase, bytes] : phases) {
+    out += cat(out.empty() ? "" : ", ", phase, " ", format_bytes(static_cast<double>(bytes)));
+  }
+  return out;
+}
+
+std::string ratios_text(const std::vector<BenchResult>& results) {
+  std::string out;
+  for (const Json& entry : ratios_json(results)) {
+    const auto number = [&](const char* key) {
+      return format_number(std::round(entry[key].get<double>() * 1000) / 1000);
+    };
+    out +=
+        cat(format_text(entry["model"].get<std::string>(), 40), " takes ", number("ratio"), " (",
+            number("low"), " to ", number("high"), ", 95 %) of the time of ",
+            format_text(entry["against"].get<std::string>(), 40),
+            one_batch(results) ? "" : cat(" at batch ", entry["batch"].get<std::int64_t>()), "\n");
+  }
+  return out;
+}
+
+/// The clock, and what disturbed the measurement; said once for results that were taken together.
+std::string conditions_text(const std::vector<BenchResult>& results) {
+  const ClockState& clock = results.front().conditions.before;
+  std::string out;
+  if (clock.mhz) {
+    out += cat("clock ", std::lround(*clock.mhz), " MHz",
+               clock.governor.empty() ? "" : ", governor " + format_text(clock.governor, 40), "\n");
+  }
+  for (const BenchResult& result : results) {
+    for (const std::string& text : disturbances(result.latency.samples_ms, result.conditions)) {
+      const std::string line = cat(
+          "not quiet: ", results.size() > 1 ? cat(result.name, ", batch ", result.batch, ": ") : "",
+          text, "\n");
+      if (out.find(line) == std::string::npos) out += line;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string assignment_text(const std::vector<Assignment::Part>& parts, int threads) {
+  std::string who;
+  for (const Assignment::Part& part : parts) {
+    if (part.nodes > 0)
+      who += cat(who.empty() ? "" : ", ", part.nodes, " nodes on ", part.provider);
+  }
+  const auto isa = selected_isa();
+  return cat(who.empty() ? "no nodes left" : who, ", ", threads,
+             threads == 1 ? " thread" : " threads", ", ", isa ? isa_name(*isa) : "");
+}
+
+Json machine_json() {
+  const ClockState clock = clock_state();
+  const auto isa = selected_isa();
+  return {{"cpu", cpu_model_name()},
+          {"isa", isa ? isa_name(*isa) : ""},
+          {"physical_cores", physical_core_count()},
+          {"governor", clock.governor},
+          {"mhz", clock.mhz ? Json(*clock.mhz) : Json()}};
+}
+
+Json bench_json(const std::vector<BenchResult>& results, bool samples) {
+  Json list = Json::array();
+  for (const BenchResult& result : results) list.push_back(result_json(result, samples));
+  return {{"trivet_version", kVersion},
+          {"created", utc_timestamp()},
+          {"machine", machine_json()},
+          {"results", list},
+          {"ratios", ratios_json(results)}};
+}
+
+std::string bench_text(const std::vector<BenchResult>& results) {
+  std::string out;
+  std::string last;
+  for (const BenchResult& result : results) {
+    const std::string line =
+        cat(format_text(result.name, 40), ": ", assignment_text(result.assignment, result.threads),
+            "; ", inputs_text(result), "\n");
+    if (line != last) out += line;
+    last = line;
+  }
+  out += "\n" + latency_table(results) + "\n" + facts_table(results);
+  for (const BenchResult& result : results) {
+    if (result.memory.timeline.empty()) continue;
+    out += cat(
+        results.size() > 1 ? cat(format_text(result.name, 40), ", batch ", result.batch, ": ") : "",
+        "memory over time: ", timeline_text(result), "\n");
+  }
+  return out + ratios_text(results) + conditions_text(results);
+}
+
+}  // namespace trivet::cli

@@ -1,0 +1,142 @@
+// Measuring for `trivet bench`.
+#include <algorithm>
+#include <chrono>
+
+#include "base/cpu_info.h"
+#include "cli/bench.h"
+#include "cli/feed.h"
+#include "cli/measure_memory.h"
+#include "cli/progress.h"
+
+namespace trivet::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Random inputs with the first axis of each as `batch`, where the model leaves it open.
+Result<Feed> feed_of_batch(std::vector<Port> ports, const FeedFlags& flags, std::int64_t batch) {
+  TRIVET_ASSIGN(ShapeBindings bindings, parse_shapes(ports, flags.shapes));
+  bool open = false;
+  for (Port& port : ports) {
+    if (!port.type.shape || port.type.shape->empty()) continue;
+    Dim& first = port.type.shape->front();
+    if (first.is_constant()) continue;
+    open = true;
+    if (const auto given = bindings.inputs.find(port.name); given != bindings.inputs.end()) {
+      given->second.front() = batch;
+    }
+    if (!first.is_unknown()) bindings.symbols[first.to_string()] = batch;
+    first = batch;
+  }
+  if (open || batch == 1) return random_feed(ports, bindings, flags.seed);
+  return invalid_argument("--batch ", batch,
+                          ": the model's batch is fixed; export it with a dynamic first axis");
+}
+
+Result<Feed> feed_for(const Session& session, const FeedFlags& flags,
+                      std::optional<std::int64_t> batch) {
+  if (!batch) {
+    FeedFlags made_up = flags;
+    made_up.random = true;
+    return build_feed(session.inputs(), made_up);
+  }
+  if (flags.inputs.empty()) return feed_of_batch(session.inputs(), flags, *batch);
+  return invalid_argument(
+      "--batch makes the inputs up and cannot go with --input; give a file of that batch");
+}
+
+BenchResult describe(const BenchCase& c) {
+  BenchResult out;
+  out.name = c.name;
+  out.path = c.path;
+  out.assignment = c.session->assignment().parts;
+  out.threads = c.session->threads();
+  for (std::size_t i = 0; i < c.inputs.size(); ++i) {
+    out.inputs.emplace_back(c.session->inputs()[i].name, ValueType::of(c.inputs[i]));
+  }
+  out.made_up = c.made_up;
+  out.batch = c.batch;
+  out.load_ms = c.load_ms;
+  return out;
+}
+
+/// All models at one batch size.
+Result<void> measure_round(const BenchOptions& options, std::optional<std::int64_t> batch,
+                           std::vector<BenchResult>& out) {
+  std::vector<BenchCase> cases;
+  std::vector<BenchResult> results;
+  for (const std::string& path : options.models) {
+    TRIVET_ASSIGN(BenchCase c, prepare_case(path, options, batch));
+    results.push_back(describe(c));
+    Feed feed;
+    for (std::size_t i = 0; i < c.inputs.size(); ++i)
+      feed[c.session->inputs()[i].name] = c.inputs[i];
+    TRIVET_ASSIGN(results.back().memory, measure_model_memory(c.path, options.session, feed));
+    cases.push_back(std::move(c));
+  }
+  std::vector<TimedRun> runs;
+  for (BenchCase& c : cases) runs.push_back(c.timed_run());
+  const LatencyOptions protocol{
+      .warmup = options.warmup, .runs = options.runs, .seconds = options.seconds.value_or(0)};
+  Progress progress(batch ? cat("batch ", *batch) : "latency", options.seconds ? 0 : options.runs);
+  std::size_t shown = 0;
+  const auto advance = [&](std::size_t done, std::size_t) {
+    progress.advance(static_cast<std::int64_t>(done - shown));
+    shown = done;
+  };
+  const ConditionsMeter meter;
+  std::vector<LatencySamples> samples(1);
+  if (runs.size() == 1) {
+    TRIVET_ASSIGN(samples.front(), measure_latency(runs.front(), protocol, advance));
+  } else {
+    TRIVET_ASSIGN(samples, measure_alternating(runs, protocol, advance));
+  }
+  const Conditions conditions = meter.finish();
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    results[i].latency = std::move(samples[i]);
+    results[i].conditions = conditions;
+    out.push_back(std::move(results[i]));
+  }
+  return {};
+}
+
+}  // namespace
+
+TimedRun BenchCase::timed_run() {
+  return [this]() -> Result<void> {
+    TRIVET_TRY(session->run(inputs));
+    return {};
+  };
+}
+
+Result<BenchCase> prepare_case(const std::string& path, const BenchOptions& options,
+                               std::optional<std::int64_t> batch) {
+  TRIVET_ASSIGN(const SessionOptions session_options, options.session.to_options());
+  BenchCase out;
+  const Clock::time_point start = Clock::now();
+  TRIVET_ASSIGN(const LoadedModel loaded, load_model(path));
+  TRIVET_ASSIGN(out.session, Session::create(loaded.model, session_options));
+  out.load_ms = ms_since(start);
+  out.name = loaded.name;
+  out.path = loaded.path;
+  const FeedFlags flags = merged(options.feed, loaded);
+  TRIVET_ASSIGN(Feed feed, feed_for(*out.session, flags, batch));
+  out.made_up = flags.inputs.empty();
+  out.batch = batch.value_or(batch_of(out.session->inputs(), feed));
+  for (const Port& port : out.session->inputs())
+    out.inputs.push_back(std::move(feed.at(port.name)));
+  return out;
+}
+
+Result<std::vector<BenchResult>> measure_models(const BenchOptions& options) {
+  std::vector<BenchResult> out;
+  if (options.batches.empty()) TRIVET_TRY(measure_round(options, std::nullopt, out));
+  for (const std::int64_t batch : options.batches) TRIVET_TRY(measure_round(options, batch, out));
+  return out;
+}
+
+}  // namespace trivet::cli
