@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/feed.h"
 #include "cli/format.h"
+#include "cli/inspect_layers.h"
 #include "cli/json.h"
 #include "cli/model_argument.h"
 #include "cli/options.h"
@@ -68,36 +69,11 @@ Result<Inspection> inspect_model(const Model& model, const std::vector<std::stri
   return out;
 }
 
-Json json_dim(const Dim& d) { return d.is_constant() ? Json(d.value()) : Json(); }
-
-std::optional<double> intensity(const Dim& macs, const Dim& bytes) {
-  if (!macs.is_constant() || !bytes.is_constant() || bytes.value() == 0) return std::nullopt;
-  return 2.0 * static_cast<double>(macs.value()) / static_cast<double>(bytes.value());
-}
-
 /// FLOPs per byte when every node reads its inputs and weights from memory and writes its outputs.
 std::optional<double> graph_intensity(const GraphCost& cost) {
   Dim bytes(0);
   for (const NodeCost& node : cost.nodes) bytes = bytes + node.bytes;
   return intensity(cost.macs, bytes);
-}
-
-Json json_layers(const Inspection& inspection) {
-  Json out = Json::array();
-  for (const NodeCost& cost : inspection.cost.nodes) {
-    const Node& node = inspection.model.graph->node(cost.node);
-    out.push_back(
-        {{"name", node.name},
-         {"op_type", node.op_type},
-         {"output",
-          node.output(0) == kNoValue ? "" : inspection.model.graph->value(node.output(0)).name},
-         {"dtype", dtype_name(cost.output.dtype)},
-         {"shape", cost.output.shape ? json_shape(*cost.output.shape) : Json()},
-         {"parameters", cost.parameters},
-         {"macs", json_dim(cost.macs)},
-         {"bytes", json_dim(cost.bytes)}});
-  }
-  return out;
 }
 
 Json json_ports(std::span<const Port> ports) {
@@ -145,15 +121,8 @@ Json to_json(const Inspection& inspection, const InspectOptions& options) {
                cost.peak_activation_bytes ? Json(*cost.peak_activation_bytes) : Json()},
               {"arithmetic_intensity", ratio ? Json(*ratio) : Json()},
               {"notes", inspection.notes}};
-  if (options.layers) out["layers"] = json_layers(inspection);
+  if (options.layers) out["layers"] = json_layers(*model.graph, inspection.cost);
   return out;
-}
-
-std::string count_text(const Dim& d) {
-  return d.is_constant() ? format_count(d.value()) : d.to_string();
-}
-std::string bytes_text(const Dim& d) {
-  return d.is_constant() ? format_bytes(static_cast<double>(d.value())) : d.to_string();
 }
 
 /// The number, and the expression behind it where the model leaves a dimension open.
@@ -220,24 +189,6 @@ std::string operators_text(const Graph& graph) {
   return table.to_string();
 }
 
-std::string layers_text(const Inspection& inspection) {
-  const Graph& graph = *inspection.model.graph;
-  Table table({{"node"},
-               {"operator"},
-               {"output"},
-               {"parameters", Align::kRight},
-               {"MACs", Align::kRight},
-               {"bytes", Align::kRight}});
-  for (const NodeCost& cost : inspection.cost.nodes) {
-    const Node& node = graph.node(cost.node);
-    const std::string name = node.name.empty() ? cat("#", cost.node) : format_text(node.name, 60);
-    table.add_row({name, format_text(node.op_type),
-                   cost.output.shape ? shape_to_string(*cost.output.shape) : "?",
-                   format_count(cost.parameters), count_text(cost.macs), bytes_text(cost.bytes)});
-  }
-  return table.to_string();
-}
-
 Result<int> run_inspect(const InspectOptions& options) {
   TRIVET_ASSIGN(const LoadedModel loaded, load_model(options.model));
   const Model& model = loaded.model;
@@ -248,7 +199,7 @@ Result<int> run_inspect(const InspectOptions& options) {
   }
   print(ports_text(inspection) + "\n" + facts_text(inspection) + "\n" +
         operators_text(*model.graph));
-  if (options.layers) print("\n" + layers_text(inspection));
+  if (options.layers) print("\n" + layers_text(*model.graph, inspection.cost));
   for (const std::string& note : inspection.notes)
     print(cat("\nnote: ", format_text(note, 400), "\n"));
   return kPassed;
