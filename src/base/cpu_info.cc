@@ -1,12 +1,14 @@
 #include "base/cpu_info.h"
 
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <set>
 #include <thread>
@@ -157,9 +159,23 @@ bool has_avx512() {
   return has_avx2() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
+// Neither g++ 12 nor clang 14 knows all of these by name. Bits of leaf 7 in Intel's manual; where
+// AVX2 or AVX-512 may be used, the wide registers are saved, and these need nothing more.
+bool has_leaf7(unsigned subleaf, bool in_ecx, unsigned bit) {
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || a < subleaf) return false;
+  if (subleaf != 0) __cpuid_count(7, subleaf, a, b, c, d);
+  return (((in_ecx ? c : a) >> bit) & 1U) != 0;
+}
+bool has_avx512_vnni() { return has_avx512() && has_leaf7(0, /*in_ecx=*/true, 11); }
+bool has_avx_vnni() { return has_avx2() && has_leaf7(1, /*in_ecx=*/false, 4); }
+bool has_avx512_bf16() { return has_avx512() && has_leaf7(1, /*in_ecx=*/false, 5); }
 #else
 bool has_avx2() { return false; }
 bool has_avx512() { return false; }
+bool has_avx512_vnni() { return false; }
+bool has_avx_vnni() { return false; }
+bool has_avx512_bf16() { return false; }
 #endif
 
 bool has_neon() {
@@ -168,6 +184,68 @@ bool has_neon() {
 #else
   return false;
 #endif
+}
+
+bool has_neon_extension(IsaExtension extension) {
+#if defined(__aarch64__)
+  if (extension == IsaExtension::kInt8Dot) return (getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0;
+  return (getauxval(AT_HWCAP2) & HWCAP2_BF16) != 0;
+#else
+  static_cast<void>(extension);
+  return false;
+#endif
+}
+
+/// Bytes of "32K", "36M" or "512"; 0 for anything else.
+std::int64_t parse_cache_size(std::string_view text) {
+  std::int64_t unit = 1;
+  if (text.ends_with('K')) unit = std::int64_t{1} << 10;
+  if (text.ends_with('M')) unit = std::int64_t{1} << 20;
+  if (unit > 1) text.remove_suffix(1);
+  const auto number = parse_integer(text);
+  constexpr std::int64_t kMostUnits = std::int64_t{1} << 32;
+  return number && *number > 0 && *number < kMostUnits ? *number * unit : 0;
+}
+
+/// The data caches of one level.
+struct CacheLevel {
+  Cache smallest;
+  std::int64_t sum = 0;
+  std::set<std::string> seen;  ///< the processors behind each one that is in the sum
+};
+
+/// By level. Each processor names all caches that it is behind, so shared ones come up repeatedly.
+std::map<std::int64_t, CacheLevel> cache_levels(const SystemRoot& root) {
+  constexpr int kMostCaches = 16;  // of one processor
+  std::map<std::int64_t, CacheLevel> levels;
+  const std::string folder = below(root, "sys/devices/system/cpu/");
+  for (const int cpu : parse_cpu_list(trim(first_line(folder + "online")))) {
+    for (int index = 0; index < kMostCaches; ++index) {
+      const std::string cache = cat(folder, "cpu", cpu, "/cache/index", index, "/");
+      const auto level = parse_integer(trim(first_line(cache + "level")));
+      if (!level) break;
+      const std::int64_t size = parse_cache_size(trim(first_line(cache + "size")));
+      const std::string shared = first_line(cache + "shared_cpu_list");
+      if (size == 0 || trim(first_line(cache + "type")) == "Instruction") continue;
+      CacheLevel& found = levels[*level];
+      if (!found.seen.insert(shared.empty() ? std::to_string(cpu) : shared).second) continue;
+      found.sum += size;
+      if (found.smallest.bytes != 0 && found.smallest.bytes <= size) continue;
+      const std::size_t sharers = parse_cpu_list(trim(shared)).size();
+      found.smallest = {.bytes = size, .sharers = std::max(1, static_cast<int>(sharers))};
+    }
+  }
+  return levels;
+}
+
+/// What the C library knows, by asking the processor itself; 0 where it does not. It tells no
+/// sharers: the third level is taken for one that all share.
+CacheSizes library_cache_sizes() {
+  CacheSizes sizes;
+  sizes.l1.bytes = std::max(0L, sysconf(_SC_LEVEL1_DCACHE_SIZE));
+  sizes.l2.bytes = std::max(0L, sysconf(_SC_LEVEL2_CACHE_SIZE));
+  sizes.l3 = {.bytes = std::max(0L, sysconf(_SC_LEVEL3_CACHE_SIZE)), .sharers = hardware_threads()};
+  return sizes;
 }
 
 }  // namespace
@@ -198,6 +276,21 @@ bool isa_supported(Isa isa) {
       break;
   }
   return true;
+}
+
+bool isa_has(Isa isa, IsaExtension extension) {
+  const bool int8 = extension == IsaExtension::kInt8Dot;
+  switch (isa) {
+    case Isa::kNeon:
+      return has_neon_extension(extension);
+    case Isa::kAvx2:
+      return int8 && has_avx_vnni();
+    case Isa::kAvx512:
+      return int8 ? has_avx512_vnni() : has_avx512_bf16();
+    case Isa::kGeneric:
+      break;
+  }
+  return false;
 }
 
 Isa best_isa() {
@@ -253,6 +346,28 @@ int physical_core_count(const SystemRoot& root) {
     cores.insert(siblings);
   }
   return cores.empty() ? hardware_threads() : static_cast<int>(cores.size());
+}
+
+CacheSizes cache_sizes(const SystemRoot& root) {
+  constexpr std::int64_t kSmallL1 = 32 << 10;
+  constexpr std::int64_t kSmallL2 = 256 << 10;
+  CacheSizes sizes;
+  std::map<std::int64_t, CacheLevel> levels = cache_levels(root);
+  if (levels.empty()) {
+    sizes = library_cache_sizes();
+  } else {
+    sizes = {.l1 = levels[1].smallest,
+             .l2 = levels[2].smallest,
+             .l3 = levels[3].smallest,
+             .last_level_bytes = levels[levels[3].sum > 0 ? 3 : 2].sum};
+  }
+  if (sizes.l1.bytes == 0) sizes.l1.bytes = kSmallL1;
+  if (sizes.l2.bytes == 0) sizes.l2.bytes = kSmallL2;
+  if (sizes.last_level_bytes == 0) {
+    sizes.last_level_bytes =
+        sizes.l3.bytes > 0 ? sizes.l3.bytes : sizes.l2.bytes * hardware_threads();
+  }
+  return sizes;
 }
 
 int cgroup_cpu_limit(const SystemRoot& root) {

@@ -19,6 +19,16 @@ enum class Isa : std::uint8_t { kGeneric, kNeon, kAvx2, kAvx512 };
 /// True when this processor and its operating system can run code built for `isa`.
 [[nodiscard]] bool isa_supported(Isa isa);
 
+/// Instructions beside an instruction set that kernels ask for one by one.
+enum class IsaExtension : std::uint8_t {
+  kInt8Dot,  ///< four products of bytes summed up in 32 bits: AVX-512 VNNI, AVX-VNNI, DotProd
+  kBf16Dot,  ///< two products of bfloat16 summed up in float32: AVX-512 BF16, BF16 of Arm
+};
+
+/// True when this processor has the extension in the registers of `isa`: kInt8Dot of kAvx2 is
+/// AVX-VNNI, that of kAvx512 is AVX-512 VNNI.
+[[nodiscard]] bool isa_has(Isa isa, IsaExtension extension);
+
 /// The widest instruction set that runs here.
 [[nodiscard]] Isa best_isa();
 
@@ -42,6 +52,23 @@ struct SystemRoot {
 /// Cores, not hardware threads, that are online; at least 1. Without topology files, the number of
 /// hardware threads.
 [[nodiscard]] int physical_core_count(const SystemRoot& root = {});
+
+struct Cache {
+  std::int64_t bytes = 0;  ///< 0 where there is none
+  int sharers = 1;         ///< processors, hardware threads too, that are behind one
+};
+
+/// The caches that a load passes. Where cores differ, the smallest of each level.
+struct CacheSizes {
+  Cache l1;  ///< for data
+  Cache l2;
+  Cache l3;
+  std::int64_t last_level_bytes = 0;  ///< all caches of the last level together
+};
+
+/// From sysfs; where that says nothing, from the C library, and where that does not know either,
+/// 32 KiB and 256 KiB, no L3.
+[[nodiscard]] CacheSizes cache_sizes(const SystemRoot& root = {});
 
 /// Processors that the cgroup's CPU quota (v2 or v1, any ancestor) pays for, rounded up; 0 means no
 /// limit.

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <fstream>
 #include <initializer_list>
+#include <iterator>
+#include <sstream>
 #include <string>
 
 #include "base/temp_dir_for_test.h"
@@ -66,6 +69,27 @@ TEST(CpuInfo, SelectedReadsTheEnvironment) {
   if (before != nullptr) setenv("TRIVET_ISA", saved.c_str(), 1);
 }
 
+TEST(CpuInfo, ExtensionsBelongToInstructionSetsThatRunHere) {
+  for (const Isa isa : {Isa::kGeneric, Isa::kNeon, Isa::kAvx2, Isa::kAvx512}) {
+    for (const IsaExtension extension : {IsaExtension::kInt8Dot, IsaExtension::kBf16Dot}) {
+      EXPECT_LE(isa_has(isa, extension), isa_supported(isa)) << isa_name(isa);
+    }
+  }
+  EXPECT_FALSE(isa_has(Isa::kGeneric, IsaExtension::kInt8Dot));
+  EXPECT_FALSE(isa_has(Isa::kAvx2, IsaExtension::kBf16Dot));
+#if defined(__x86_64__)
+  // The kernel lists the same flags, from a reading of its own.
+  std::ifstream info("/proc/cpuinfo");
+  const std::string text{std::istreambuf_iterator<char>(info), {}};
+  const auto lists = [&text](const char* flag) {
+    return text.find(cat(" ", flag, " ")) != std::string::npos;
+  };
+  EXPECT_EQ(isa_has(Isa::kAvx512, IsaExtension::kInt8Dot), lists("avx512_vnni"));
+  EXPECT_EQ(isa_has(Isa::kAvx512, IsaExtension::kBf16Dot), lists("avx512_bf16"));
+  EXPECT_EQ(isa_has(Isa::kAvx2, IsaExtension::kInt8Dot), lists("avx_vnni"));
+#endif
+}
+
 TEST(CpuInfo, ModelName) {
   EXPECT_EQ(cpu_model_name(FakeSystem().root()), "unknown");
   FakeSystem x86;
@@ -88,6 +112,64 @@ TEST(CpuInfo, PhysicalCoresCountEachCoreOnce) {
   FakeSystem damaged;
   damaged.with("sys/devices/system/cpu/online", "0-99999999999\n");
   EXPECT_GE(physical_core_count(damaged.root()), 1);
+}
+
+void add_cache(FakeSystem& system, int cpu, int index, std::string_view level_type_size,
+               std::string_view shared) {
+  std::istringstream words{std::string(level_type_size)};
+  std::string level, type, size;
+  words >> level >> type >> size;
+  const std::string folder = cat("sys/devices/system/cpu/cpu", cpu, "/cache/index", index, "/");
+  system.with(folder + "level", level + "\n").with(folder + "type", type + "\n");
+  system.with(folder + "size", size + "\n");
+  system.with(folder + "shared_cpu_list", cat(shared, "\n"));
+}
+
+TEST(CpuInfo, CachesAreCountedOnceHoweverManyShareThem) {
+  FakeSystem system;  // two pairs of cores, an L3 for each pair
+  system.with("sys/devices/system/cpu/online", "0-3\n");
+  for (int cpu = 0; cpu < 4; ++cpu) {
+    const std::string own = std::to_string(cpu);
+    add_cache(system, cpu, 0, "1 Data 48K", own);
+    add_cache(system, cpu, 1, "1 Instruction 16K", own);
+    add_cache(system, cpu, 2, "2 Unified 1024K", own);
+    add_cache(system, cpu, 3, "3 Unified 16M", cpu < 2 ? "0-1" : "2-3");
+  }
+  const CacheSizes sizes = cache_sizes(system.root());
+  EXPECT_EQ(sizes.l1.bytes, 48 << 10);
+  EXPECT_EQ(sizes.l1.sharers, 1);
+  EXPECT_EQ(sizes.l2.bytes, 1 << 20);
+  EXPECT_EQ(sizes.l3.bytes, 16 << 20);
+  EXPECT_EQ(sizes.l3.sharers, 2);
+  EXPECT_EQ(sizes.last_level_bytes, 32 << 20);
+}
+
+TEST(CpuInfo, CachesOfUnlikeCoresAndWithoutAThirdLevel) {
+  FakeSystem system;  // a small core and a large one
+  system.with("sys/devices/system/cpu/online", "0-1\n");
+  add_cache(system, 0, 0, "1 Data 64K", "0");
+  add_cache(system, 0, 1, "2 Unified 512K", "0");
+  add_cache(system, 1, 0, "1 Data 32K", "1");
+  add_cache(system, 1, 1, "2 Unified 128K", "1");
+  const CacheSizes sizes = cache_sizes(system.root());
+  EXPECT_EQ(sizes.l1.bytes, 32 << 10);
+  EXPECT_EQ(sizes.l2.bytes, 128 << 10);
+  EXPECT_EQ(sizes.l3.bytes, 0);
+  EXPECT_EQ(sizes.last_level_bytes, 640 << 10);
+}
+
+TEST(CpuInfo, CachesWithoutOrWithDamagedFiles) {
+  FakeSystem damaged;
+  damaged.with("sys/devices/system/cpu/online", "0\n");
+  add_cache(damaged, 0, 0, "1 Data -32K", "0");
+  add_cache(damaged, 0, 1, "2 Unified 99999999999999999999K", "x");
+  for (const SystemRoot& root : {FakeSystem().root(), damaged.root()}) {
+    const CacheSizes sizes = cache_sizes(root);
+    EXPECT_GE(sizes.l1.bytes, 1 << 10);
+    EXPECT_GE(sizes.l2.bytes, sizes.l1.bytes);
+    EXPECT_GE(sizes.last_level_bytes, sizes.l2.bytes);
+    EXPECT_GE(sizes.l3.sharers, 1);
+  }
 }
 
 TEST(CpuInfo, CgroupV2QuotaRoundsUpAndAncestorsCount) {

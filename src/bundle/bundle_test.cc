@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "base/temp_dir_for_test.h"
+#include "base/timestamp.h"
 
 namespace trivet {
 namespace {

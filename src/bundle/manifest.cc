@@ -1,7 +1,6 @@
 #include "bundle/manifest.h"
 
 #include <algorithm>
-#include <ctime>
 #include <string_view>
 
 namespace trivet {
@@ -105,15 +104,6 @@ Result<void> parse_target(const Json& root, Manifest& manifest) {
 }
 
 }  // namespace
-
-std::string utc_timestamp() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  const std::size_t length = std::strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return {text, length};
-}
 
 std::string json_to_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -45,9 +45,6 @@ struct Manifest {
   std::vector<BundleFile> files;  ///< all but the manifest itself
 };
 
-/// UTC now, such as 2026-01-31T12:00:00Z.
-[[nodiscard]] std::string utc_timestamp();
-
 [[nodiscard]] std::string manifest_to_text(const Manifest& manifest);
 
 /// Checks the format version and the type of every member. A file name that could lead out of the

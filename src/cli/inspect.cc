@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/feed.h"
 #include "cli/format.h"
+#include "cli/inspect_layers.h"
 #include "cli/json.h"
 #include "cli/model_argument.h"
 #include "cli/options.h"
@@ -18,6 +19,7 @@ namespace {
 struct InspectOptions {
   std::string model;
   std::vector<std::string> shapes;
+  std::string roofline;
   bool layers = false;
   bool json = false;
 };
@@ -30,6 +32,7 @@ struct Inspection {
   GraphCost symbolic;  ///< over the dimensions that the model leaves open
   GraphCost cost;      ///< with numbers where --shape or the defaults give them
   std::vector<ValueType> cost_inputs;
+  std::optional<KnownRoofline> roofline;
   std::vector<std::string> notes;
 };
 
@@ -52,10 +55,12 @@ GraphCost cost_or_note(const Graph& graph, std::span<const ValueType> inputs,
   return none;
 }
 
-Result<Inspection> inspect_model(const Model& model, const std::vector<std::string>& shapes) {
+Result<Inspection> inspect_model(const Model& model, const InspectOptions& options) {
   const Graph& graph = *model.graph;
-  Inspection out{model, input_ports(graph), output_ports(graph), {}, {}, {}, {}};
-  TRIVET_ASSIGN(const ShapeBindings bindings, parse_shapes(out.inputs, shapes));
+  Inspection out{model, input_ports(graph), output_ports(graph), {}, {}, {}, {}, {}};
+  std::string no_roofline;
+  TRIVET_ASSIGN(out.roofline, find_roofline(options.roofline, no_roofline));
+  TRIVET_ASSIGN(const ShapeBindings bindings, parse_shapes(out.inputs, options.shapes));
   TRIVET_ASSIGN(const auto open, resolve_shapes(out.inputs, {}, OpenDims::kSymbolic));
   TRIVET_ASSIGN(const auto given, resolve_shapes(out.inputs, bindings, OpenDims::kSymbolic));
   const auto fixed = resolve_shapes(out.inputs, bindings, OpenDims::kDefault);
@@ -65,39 +70,19 @@ Result<Inspection> inspect_model(const Model& model, const std::vector<std::stri
   out.cost = cost_or_note(graph, out.cost_inputs, out.notes);
   out.notes.insert(out.notes.begin(), out.cost.notes.begin(), out.cost.notes.end());
   if (!fixed) out.notes.push_back(fixed.error().message);
+  if (options.layers && !out.roofline) out.notes.push_back(no_roofline);
   return out;
 }
 
-Json json_dim(const Dim& d) { return d.is_constant() ? Json(d.value()) : Json(); }
-
-std::optional<double> intensity(const Dim& macs, const Dim& bytes) {
-  if (!macs.is_constant() || !bytes.is_constant() || bytes.value() == 0) return std::nullopt;
-  return 2.0 * static_cast<double>(macs.value()) / static_cast<double>(bytes.value());
-}
-
-/// FLOPs per byte when every node reads its inputs and weights from memory and writes its outputs.
 std::optional<double> graph_intensity(const GraphCost& cost) {
-  Dim bytes(0);
-  for (const NodeCost& node : cost.nodes) bytes = bytes + node.bytes;
-  return intensity(cost.macs, bytes);
+  return arithmetic_intensity(cost.macs, moved_bytes(cost));
 }
 
-Json json_layers(const Inspection& inspection) {
-  Json out = Json::array();
-  for (const NodeCost& cost : inspection.cost.nodes) {
-    const Node& node = inspection.model.graph->node(cost.node);
-    out.push_back(
-        {{"name", node.name},
-         {"op_type", node.op_type},
-         {"output",
-          node.output(0) == kNoValue ? "" : inspection.model.graph->value(node.output(0)).name},
-         {"dtype", dtype_name(cost.output.dtype)},
-         {"shape", cost.output.shape ? json_shape(*cost.output.shape) : Json()},
-         {"parameters", cost.parameters},
-         {"macs", json_dim(cost.macs)},
-         {"bytes", json_dim(cost.bytes)}});
-  }
-  return out;
+Json json_roofline(const KnownRoofline& known) {
+  return {{"gflops", known.roofline.flops_per_s / 1e9},
+          {"gb_per_s", known.roofline.bytes_per_s / 1e9},
+          {"ridge_flops_per_byte", known.ridge()},
+          {"source", known.source}};
 }
 
 Json json_ports(std::span<const Port> ports) {
@@ -117,43 +102,41 @@ Json to_json(const Inspection& inspection, const InspectOptions& options) {
   Json weights = Json::object();
   for (const auto& [dtype, bytes] : cost.weight_bytes_by_dtype)
     weights[std::string(dtype_name(dtype))] = bytes;
-  const auto flops = cost.macs.is_constant() ? cost.macs * Dim(2) : Dim::unknown();
   const auto ratio = graph_intensity(cost);
+  const auto& known = inspection.roofline;
   Json counted = Json::array();
   for (std::size_t i = 0; i < inspection.inputs.size(); ++i) {
     counted.push_back(json_port(inspection.inputs[i].name, inspection.cost_inputs[i]));
   }
-  Json out = {{"model", options.model},
-              {"graph", model.graph->name()},
-              {"ir_version", model.ir_version},
-              {"producer", model.producer_name},
-              {"producer_version", model.producer_version},
-              {"opsets", opsets},
-              {"inputs", json_ports(inspection.inputs)},
-              {"outputs", json_ports(inspection.outputs)},
-              {"nodes", model.graph->nodes().size()},
-              {"operators", operators},
-              {"parameters", cost.parameters},
-              {"weight_bytes", cost.weight_bytes},
-              {"weight_bytes_by_dtype", weights},
-              {"counted_for", counted},
-              {"macs", json_dim(cost.macs)},
-              {"macs_symbolic", inspection.symbolic.macs.to_string()},
-              {"flops", json_dim(flops)},
-              {"activation_bytes", json_dim(cost.activation_bytes)},
-              {"peak_activation_bytes",
-               cost.peak_activation_bytes ? Json(*cost.peak_activation_bytes) : Json()},
-              {"arithmetic_intensity", ratio ? Json(*ratio) : Json()},
-              {"notes", inspection.notes}};
-  if (options.layers) out["layers"] = json_layers(inspection);
+  Json out = {
+      {"model", options.model},
+      {"graph", model.graph->name()},
+      {"ir_version", model.ir_version},
+      {"producer", model.producer_name},
+      {"producer_version", model.producer_version},
+      {"opsets", opsets},
+      {"inputs", json_ports(inspection.inputs)},
+      {"outputs", json_ports(inspection.outputs)},
+      {"nodes", model.graph->nodes().size()},
+      {"operators", operators},
+      {"parameters", cost.parameters},
+      {"weight_bytes", cost.weight_bytes},
+      {"weight_bytes_by_dtype", weights},
+      {"weight_bytes_at", json_weight_forms(cost.parameters)},
+      {"weight_stream_ms",
+       known ? json_weight_streaming(cost.parameters, known->roofline.bytes_per_s) : Json()},
+      {"counted_for", counted},
+      {"macs", json_dim(cost.macs)},
+      {"macs_symbolic", inspection.symbolic.macs.to_string()},
+      {"flops", json_dim(flops_of(cost.macs))},
+      {"activation_bytes", json_dim(cost.activation_bytes)},
+      {"peak_activation_bytes",
+       cost.peak_activation_bytes ? Json(*cost.peak_activation_bytes) : Json()},
+      {"arithmetic_intensity", ratio ? Json(*ratio) : Json()},
+      {"roofline", known ? json_roofline(*known) : Json()},
+      {"notes", inspection.notes}};
+  if (options.layers) out["layers"] = json_layers(*model.graph, cost, known);
   return out;
-}
-
-std::string count_text(const Dim& d) {
-  return d.is_constant() ? format_count(d.value()) : d.to_string();
-}
-std::string bytes_text(const Dim& d) {
-  return d.is_constant() ? format_bytes(static_cast<double>(d.value())) : d.to_string();
 }
 
 /// The number, and the expression behind it where the model leaves a dimension open.
@@ -161,6 +144,16 @@ std::string with_expression(const Dim& number, const Dim& expression) {
   const std::string text = count_text(number);
   if (expression.is_constant() || expression.is_unknown() || !number.is_constant()) return text;
   return text + "  (" + expression.to_string() + ")";
+}
+
+void add_roofline_rows(Table& table, const KnownRoofline& known, std::int64_t parameters) {
+  const std::string bandwidth = format_number(known.roofline.bytes_per_s / 1e9) + " GB/s";
+  table.add_row({"roofline", cat(format_number(known.roofline.flops_per_s / 1e9), " GFLOP/s and ",
+                                 bandwidth, ", ridge at ", format_number(known.ridge()),
+                                 " FLOPs per byte (", format_text(known.source), ")")});
+  table.add_row(
+      {"weights stream in",
+       weight_streaming_text(parameters, known.roofline.bytes_per_s) + " at " + bandwidth});
 }
 
 std::string facts_text(const Inspection& inspection) {
@@ -188,11 +181,13 @@ std::string facts_text(const Inspection& inspection) {
   table.add_row({"nodes", format_count(static_cast<std::int64_t>(model.graph->nodes().size()))});
   table.add_row({"parameters", format_count(cost.parameters)});
   table.add_row({"weights", weights});
+  table.add_row({"in other forms", weight_forms_text(cost.parameters)});
   table.add_row({"MACs", with_expression(cost.macs, inspection.symbolic.macs)});
-  if (cost.macs.is_constant()) table.add_row({"FLOPs", count_text(cost.macs * Dim(2))});
+  if (cost.macs.is_constant()) table.add_row({"FLOPs", count_text(flops_of(cost.macs))});
   table.add_row(
       {"activations", bytes_text(cost.activation_bytes) + " in sum, " + peak + " at the peak"});
   if (ratio) table.add_row({"intensity", format_number(*ratio) + " FLOPs per byte"});
+  if (inspection.roofline) add_roofline_rows(table, *inspection.roofline, cost.parameters);
   return table.to_string();
 }
 
@@ -220,35 +215,17 @@ std::string operators_text(const Graph& graph) {
   return table.to_string();
 }
 
-std::string layers_text(const Inspection& inspection) {
-  const Graph& graph = *inspection.model.graph;
-  Table table({{"node"},
-               {"operator"},
-               {"output"},
-               {"parameters", Align::kRight},
-               {"MACs", Align::kRight},
-               {"bytes", Align::kRight}});
-  for (const NodeCost& cost : inspection.cost.nodes) {
-    const Node& node = graph.node(cost.node);
-    const std::string name = node.name.empty() ? cat("#", cost.node) : format_text(node.name, 60);
-    table.add_row({name, format_text(node.op_type),
-                   cost.output.shape ? shape_to_string(*cost.output.shape) : "?",
-                   format_count(cost.parameters), count_text(cost.macs), bytes_text(cost.bytes)});
-  }
-  return table.to_string();
-}
-
 Result<int> run_inspect(const InspectOptions& options) {
   TRIVET_ASSIGN(const LoadedModel loaded, load_model(options.model));
   const Model& model = loaded.model;
-  TRIVET_ASSIGN(const Inspection inspection, inspect_model(model, options.shapes));
+  TRIVET_ASSIGN(const Inspection inspection, inspect_model(model, options));
   if (options.json) {
     print_json(to_json(inspection, options));
     return kPassed;
   }
   print(ports_text(inspection) + "\n" + facts_text(inspection) + "\n" +
         operators_text(*model.graph));
-  if (options.layers) print("\n" + layers_text(inspection));
+  if (options.layers) print("\n" + layers_text(*model.graph, inspection.cost, inspection.roofline));
   for (const std::string& note : inspection.notes)
     print(cat("\nnote: ", format_text(note, 400), "\n"));
   return kPassed;
@@ -262,11 +239,18 @@ void add_inspect(CommandLine& line) {
       "inspect", "Tells what is in a model: inputs, outputs, operators, parameters, MACs, memory",
       "  trivet inspect tests/models/efficientnet_lite0.onnx\n"
       "  trivet inspect tests/models/efficientnet_lite0.onnx --layers --shape batch=8\n"
+      "  trivet inspect tests/models/efficientnet_lite0.onnx --layers --roofline 230,37\n"
       "  trivet inspect tests/models/efficientnet_lite0.onnx --json",
       [options] { return run_inspect(*options); });
   add_model(command, options->model);
   add_shapes(command, options->shapes);
   command.add_flag("--layers", options->layers, "One line per node");
+  command
+      .add_option("--roofline", options->roofline,
+                  "What the target can do at best, for the side of the roofline of each node and "
+                  "the time that the weights take to stream (default: the file of trivet bench "
+                  "--machine)")
+      ->type_name("GFLOPS,GBPS");
   add_json(command, options->json);
 }
 

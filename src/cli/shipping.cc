@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "base/cpu_info.h"
+#include "base/timestamp.h"
 #include "base/version.h"
 #include "cli/format.h"
 #include "cli/labels.h"

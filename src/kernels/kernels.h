@@ -152,6 +152,42 @@ struct ReduceArgs {
   float* y = nullptr;
 };
 
+/// A loop of multiply-adds out of registers. `rounds` times, each of `vectors` independent sums
+/// takes one more step: the products of a · b, one vector of each, are added into its lanes. Every
+/// lane of a sum takes sizeof(Sum) / sizeof(A) products; which ones is left open, except with one
+/// each.
+template <class A, class B, class Sum>
+struct PeakLoop {
+  const char* instruction = "";  ///< what it is made of, where instruction sets differ
+  int vectors = 0;
+  /// `sums` holds vectors · lanes numbers, before and after. Null where the instruction set has no
+  /// such instruction.
+  void (*run)(std::int64_t rounds, const A* a, const B* b, Sum* sums) = nullptr;
+
+  /// Multiplications and additions of one round with so many lanes in a vector.
+  [[nodiscard]] double operations(int lanes) const {
+    return 2.0 * vectors * lanes * static_cast<double>(sizeof(Sum) / sizeof(A));
+  }
+};
+using FmaPeak = PeakLoop<float, float, float>;
+using Int8Peak = PeakLoop<std::uint8_t, std::int8_t, std::int32_t>;  ///< a in 0 … 127
+using Bf16Peak = PeakLoop<std::uint16_t, std::uint16_t, float>;
+
+/// Buffers of `read` and `copy` are multiples of this.
+inline constexpr std::int64_t kPeakBlockBytes = 512;
+
+/// What measures the processor and computes nothing that anybody needs.
+struct PeakKernels {
+  FmaPeak fma;
+  Int8Peak int8;      ///< without a dot-product instruction; sums of two products stay in 16 bits
+  Int8Peak int8_dot;  ///< for processors that isa_has(kInt8Dot)
+  Bf16Peak bf16_dot;  ///< for processors that isa_has(kBf16Dot)
+  /// Reads the buffer `rounds` times; the sum of its 32-bit words, modulo 2^32.
+  std::uint32_t (*read)(const void* data, std::int64_t bytes, std::int64_t rounds);
+  /// Copies `rounds` times; the buffers do not overlap.
+  void (*copy)(const void* from, void* to, std::int64_t bytes, std::int64_t rounds);
+};
+
 /// Ranges are half-open: [begin, end).
 struct KernelTable {
   Isa isa;
@@ -223,6 +259,10 @@ struct KernelTable {
   /// y[j][i] = x[i][j] for 4-byte elements of any kind, i < rows, j < columns.
   void (*transpose)(const void* x, std::int64_t x_stride, void* y, std::int64_t y_stride,
                     std::int64_t rows, std::int64_t columns);
+
+  // ---- peaks of the processor
+  // ----------------------------------------------------------------------------
+  PeakKernels peaks;
 
   /// Panels that cover n columns or positions.
   [[nodiscard]] std::int64_t panel_count(std::int64_t n) const {

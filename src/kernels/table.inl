@@ -5,6 +5,7 @@
 #include "kernels/elementwise.inl"
 #include "kernels/gemm.inl"
 #include "kernels/isa/tables.h"
+#include "kernels/peak.inl"
 #include "kernels/pool.inl"
 #include "kernels/rows.inl"
 #include "kernels/transpose.inl"
@@ -34,6 +35,7 @@ constinit const KernelTable TRIVET_ISA_TABLE = {
     .layer_norm = &TRIVET_ISA_NAMESPACE::layer_norm,
     .reduce = &TRIVET_ISA_NAMESPACE::reduce,
     .transpose = &TRIVET_ISA_NAMESPACE::transpose,
+    .peaks = TRIVET_ISA_NAMESPACE::kPeakKernels,
 };
 
 }  // namespace trivet::kernels

@@ -144,9 +144,25 @@ class Counter {
     out_.nodes.push_back(std::move(cost));
   }
 
+  /// Counts the constants of the graph that `id` is, or is worked out from at load time: a tensor
+  /// that several Identity nodes pass on counts once, and not what a table is unfolded to.
   void count_weight(ValueId id, NodeCost& cost) {
-    const Tensor& tensor = inference_[id].constant;
-    if (!seen_.insert(id).second) return;
+    std::vector<ValueId> open = {id};
+    while (!open.empty()) {
+      const ValueId next = open.back();
+      open.pop_back();
+      if (!is_known(next) || !seen_.insert(next).second) continue;
+      const NodeId producer = graph_.value(next).producer;
+      if (producer == kNoNode || graph_.node(producer).is("Constant")) {
+        add_weight(inference_[next].constant, cost);
+      } else {
+        const std::vector<ValueId> sources = graph_.reads(graph_.node(producer));
+        open.insert(open.end(), sources.begin(), sources.end());
+      }
+    }
+  }
+
+  void add_weight(const Tensor& tensor, NodeCost& cost) {
     const auto bytes = static_cast<std::int64_t>(tensor.bytes());
     out_.weight_bytes += bytes;
     out_.weight_bytes_by_dtype[tensor.dtype()] += bytes;
@@ -250,6 +266,23 @@ void add_operators(const Graph& graph, std::map<std::string, std::int64_t>& coun
 }
 
 }  // namespace
+
+Dim flops_of(const Dim& macs) { return macs * Dim(2); }
+
+std::optional<double> arithmetic_intensity(const Dim& macs, const Dim& bytes) {
+  if (!macs.is_constant() || !bytes.is_constant() || bytes.value() == 0) return std::nullopt;
+  return 2.0 * static_cast<double>(macs.value()) / static_cast<double>(bytes.value());
+}
+
+Dim moved_bytes(const GraphCost& cost) {
+  Dim bytes(0);
+  for (const NodeCost& node : cost.nodes) bytes = bytes + node.bytes;
+  return bytes;
+}
+
+std::int64_t weight_bytes_at(std::int64_t parameters, int bits) {
+  return ceil_div(parameters * bits, std::int64_t{8});
+}
 
 Result<GraphCost> count_cost(const Graph& graph, std::span<const ValueType> inputs) {
   std::vector<std::string> notes;

@@ -109,6 +109,19 @@ holds "d['nodes'] == 64 and d['operators']['Conv'] == 19 and d['opsets']['ai.onn
 holds "d['macs'] > 0 and d['flops'] == 2 * d['macs'] and d['macs_symbolic'].endswith('batch')"
 holds "sum(l['macs'] for l in d['layers']) == d['macs']"
 holds "sum(l['parameters'] for l in d['layers']) == d['parameters']"
+json trivet inspect $lite --json --layers --roofline 230,37
+holds "d['roofline']['source'] == '--roofline' and abs(d['roofline']['ridge_flops_per_byte'] - 230 / 37) < 1e-9"
+holds "abs(sum(l['flops_share'] for l in d['layers']) - 1) < 1e-9"
+holds "all(l['side'] == ('memory' if l['arithmetic_intensity'] < 230 / 37 else 'compute') for l in d['layers'])"
+holds "d['weight_bytes_at']['fp32'] == 4 * d['parameters'] and d['weight_bytes_at']['int8'] == d['parameters']"
+holds "abs(d['weight_stream_ms']['fp32'] - 4 * d['parameters'] / 37e6) < 1e-9"
+refused "--roofline" trivet inspect $lite --roofline 230
+export XDG_CACHE_HOME=$work/cache  # a machine's file that is not there
+expect 0 trivet inspect $lite --layers
+grep -q 'note: no side of the roofline.*trivet bench --machine' out || fail "no note on the roofline: $(tail -2 out)"
+mkdir -p cache/trivet && echo '{"cpu": "x"}' >cache/trivet/machine.json
+json trivet inspect $lite --layers --json
+holds "d['roofline'] is None and d['layers'][0]['side'] is None and 'machine.json' in d['notes'][-1]"
 json trivet inspect $lite --json --shape batch=4
 holds "d['counted_for'][0]['shape'] == [4, 3, 32, 32]"
 json trivet inspect $models/several_domains.onnx --json
