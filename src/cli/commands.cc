@@ -9,11 +9,12 @@ void add_run(CommandLine&);
 void add_verify(CommandLine&);
 void add_eval(CommandLine&);
 void add_ship(CommandLine&);
+void add_profile(CommandLine&);
 void add_measure_memory(CommandLine&);
 
 std::span<const AddCommand> commands() {
   static constexpr AddCommand kCommands[] = {
-      add_inspect, add_run, add_verify, add_eval, add_ship, add_providers, add_measure_memory,
+      add_inspect, add_run, add_verify, add_eval, add_ship, add_profile, add_providers, add_measure_memory,
   };
   return kCommands;
 }
