@@ -56,7 +56,7 @@ std::string only_text(const char* side, const std::vector<ProfileStep>& steps, s
   const std::size_t shown = std::min(top, steps.size());
   for (std::size_t i = 0; i < shown; ++i) {
     table.add_row(
-        {names_text(steps[i].names), format_text(steps[i].op, 40), format_ms(steps[i].median_ms)});
+        {names_text(steps[i].names), format_text(steps[i].op, 40), format_ms(steps[i].time_ms)});
   }
   std::string out = "\n" + table.to_string();
   if (shown < steps.size()) out += more_text(steps.size() - shown);
@@ -95,7 +95,7 @@ Json json_pairs(const std::vector<ProfilePair>& pairs) {
 Json json_steps(const std::vector<ProfileStep>& steps) {
   Json out = Json::array();
   for (const ProfileStep& step : steps) {
-    out.push_back({{"names", step.names}, {"op", step.op}, {"median_ms", step.median_ms}});
+    out.push_back({{"names", step.names}, {"op", step.op}, {"time_ms", step.time_ms}});
   }
   return out;
 }

@@ -28,8 +28,8 @@ std::vector<Table::Column> with_numbers(std::vector<Table::Column> columns, bool
 
 void add_numbers(std::vector<std::string>& row, const ProfileStep& step, double all_ms,
                  const std::optional<Roofline>& roofline) {
-  row.push_back(format_ms(step.median_ms));
-  row.push_back(format_percent(all_ms > 0 ? step.median_ms / all_ms : 0));
+  row.push_back(format_ms(step.time_ms));
+  row.push_back(format_percent(all_ms > 0 ? step.time_ms / all_ms : 0));
   row.push_back(text_or_dash(step.flops, format_scaled));
   row.push_back(text_or_dash(step.bytes, format_bytes));
   row.push_back(text_or_dash(intensity(step.flops, step.bytes), format_ratio));
@@ -51,7 +51,7 @@ std::string more_text(std::size_t count) { return cat(count, " more; --top all s
 std::string summary_text(const Profile& profile) {
   std::string out =
       cat(profile.runs, profile.runs == 1 ? " run" : " runs", " of ", format_ms(profile.run_ms),
-          " (median), ", format_percent(profile.coverage), " of it in the steps below\n");
+          " on average, ", format_percent(profile.coverage), " of it in the steps below\n");
   if (const auto overhead = profile.overhead()) {
     out += cat("profiling costs ", format_percent(*overhead), ": ", format_ms(*profile.plain_ms),
                " without it\n");
@@ -75,7 +75,7 @@ std::string nodes_text(const Profile& profile, const std::optional<Roofline>& ro
   std::vector<const ProfileStep*> steps;
   for (const ProfileStep& step : profile.steps) steps.push_back(&step);
   std::ranges::stable_sort(steps, std::ranges::greater(),
-                           [](const ProfileStep* step) { return step->median_ms; });
+                           [](const ProfileStep* step) { return step->time_ms; });
   const std::size_t shown = std::min(top, steps.size());
   Table table(with_numbers({{"node"}, {"operator"}, {"kernel"}}, roofline.has_value()));
   for (std::size_t i = 0; i < shown; ++i) {

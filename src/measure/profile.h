@@ -26,24 +26,27 @@ struct ProfileStep {
   std::string op;        ///< "Conv", "Conv+Add+Relu"; other domains in front: "com.microsoft.Gelu"
   std::string kernel;    ///< empty where it is not known
   std::string provider;  ///< empty where it is not known
-  double median_ms = 0;  ///< over the runs; in each the sum, where it ran several times
+  double time_ms =
+      0;  ///< the mean over the middle runs; in each the sum, where it ran several times
   double min_ms = 0;
   std::optional<double> flops;
   std::optional<double> bytes;  ///< read and written; what only passes inside the step left out
 };
 
+/// Times are means over the middle runs: the slowest and the fastest quarter do not count. Unlike
+/// medians, those of the steps add up to that of the run.
 struct Profile {
   std::string source;  ///< who measured: "trivet", "onnxruntime", "torch"
   std::string model;   ///< empty where it is not known
   int threads = 0;     ///< 0 where it is not known
   std::size_t runs = 0;
-  double run_ms = 0;               ///< the median of the whole runs
-  double coverage = 0;             ///< the median of what share of its run the steps add up to
-  std::optional<double> plain_ms;  ///< the median of runs without profiling, made in turns
+  double run_ms = 0;               ///< of whole runs
+  double coverage = 0;             ///< what share of it the steps add up to
+  std::optional<double> plain_ms;  ///< of runs without profiling, made in turns
   std::vector<ProfileStep> steps;  ///< in the order in which they first ran
   std::vector<std::string> notes;  ///< what could not be counted or has no step
 
-  /// The sum of the steps' medians.
+  /// The sum of the steps' times.
   [[nodiscard]] double steps_ms() const;
   /// What profiling adds to a run, as a share of it; nothing without plain_ms.
   [[nodiscard]] std::optional<double> overhead() const;
@@ -108,7 +111,7 @@ struct ProfileSamples {
 /// The first operator of "Conv+Add+Relu", by which a step is sorted where fusions differ.
 [[nodiscard]] std::string_view leading_operator(std::string_view op);
 
-/// The steps of one operator in sum; times are sums of medians.
+/// The steps of one operator in sum.
 struct OperatorTime {
   std::size_t steps = 0;
   ProfileStep sum;  ///< without names

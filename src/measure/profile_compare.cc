@@ -79,7 +79,7 @@ void add_group(Groups& groups, const std::vector<std::size_t>& group, std::size_
   for (const std::size_t i : group) {
     const bool is_a = i < a_count;
     (is_a ? has_a : has_b) = true;
-    (is_a ? pair.a_ms : pair.b_ms) += groups.step(i).median_ms;
+    (is_a ? pair.a_ms : pair.b_ms) += groups.step(i).time_ms;
   }
   if (has_a && has_b) {
     pair.names = names_of(groups, group, a_count);
@@ -109,7 +109,7 @@ ProfileComparison compare_profiles(const Profile& a, const Profile& b) {
   const auto add = [&](const ProfileStep& step, double ProfilePair::*side) {
     const std::string op(leading_operator(step.op));
     operators[op].op = op;
-    operators[op].*side += step.median_ms;
+    operators[op].*side += step.time_ms;
   };
   for (const ProfileStep& step : a.steps) add(step, &ProfilePair::a_ms);
   for (const ProfileStep& step : b.steps) add(step, &ProfilePair::b_ms);
@@ -117,7 +117,7 @@ ProfileComparison compare_profiles(const Profile& a, const Profile& b) {
   sort_pairs(out.nodes);
   sort_pairs(out.operators);
   for (auto* only : {&out.only_a, &out.only_b}) {
-    std::ranges::stable_sort(*only, std::ranges::greater(), &ProfileStep::median_ms);
+    std::ranges::stable_sort(*only, std::ranges::greater(), &ProfileStep::time_ms);
   }
   return out;
 }

@@ -12,7 +12,7 @@ ProfileStep step(Names names, std::string op, double ms, Names outputs = {}) {
   out.names = std::move(names);
   out.outputs = std::move(outputs);
   out.op = std::move(op);
-  out.median_ms = out.min_ms = ms;
+  out.time_ms = out.min_ms = ms;
   return out;
 }
 

@@ -20,9 +20,9 @@ OrderedJson number_or_null(const std::optional<double>& value) {
 /// Share, cost and intensity, which nodes and operators have alike.
 void add_numbers(OrderedJson& out, const ProfileStep& step, double steps_ms,
                  const std::optional<Roofline>& roofline) {
-  out["median_ms"] = step.median_ms;
+  out["time_ms"] = step.time_ms;
   out["min_ms"] = step.min_ms;
-  out["share"] = steps_ms > 0 ? step.median_ms / steps_ms : 0.0;
+  out["share"] = steps_ms > 0 ? step.time_ms / steps_ms : 0.0;
   out["flops"] = number_or_null(step.flops);
   out["bytes"] = number_or_null(step.bytes);
   out["flops_per_byte"] = number_or_null(intensity(step.flops, step.bytes));
@@ -97,7 +97,7 @@ Result<ProfileStep> parse_step(const Json& node) {
   TRIVET_ASSIGN(step.op, text_member(node, "op"));
   TRIVET_ASSIGN(step.kernel, text_member(node, "kernel"));
   TRIVET_ASSIGN(step.provider, text_member(node, "provider"));
-  TRIVET_ASSIGN(step.median_ms, number_member(node, "median_ms"));
+  TRIVET_ASSIGN(step.time_ms, number_member(node, "time_ms"));
   TRIVET_ASSIGN(step.min_ms, number_member(node, "min_ms"));
   TRIVET_ASSIGN(step.flops, optional_number_member(node, "flops"));
   TRIVET_ASSIGN(step.bytes, optional_number_member(node, "bytes"));
