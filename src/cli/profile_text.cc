@@ -10,7 +10,7 @@
 namespace trivet::cli {
 namespace {
 
-constexpr std::size_t kNameWidth = 48;
+constexpr std::size_t kNameWidth = 72;
 
 template <class Format>
 std::string text_or_dash(const std::optional<double>& value, const Format& format) {
