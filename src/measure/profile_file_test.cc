@@ -250,6 +250,13 @@ TEST(ImportTorch, WithoutStepsAllIsOneRun) {
   EXPECT_EQ(profile.steps[0].op, "Gemm");
 }
 
+TEST(ImportTorch, RoundingDoesNotMakeANeighbourAPart) {
+  // 0.1 + 0.2 > 0.3 in doubles.
+  const Profile profile = parsed(
+      trace_of({torch_event("aten::linear", 0.1, 0.2), torch_event("aten::softmax", 0.3, 0.5)}));
+  EXPECT_EQ(profile.steps.size(), 2U);
+}
+
 TEST(ImportTorch, NamesOfOperators) {
   EXPECT_EQ(onnx_operator_of("aten::conv2d"), "Conv");
   EXPECT_EQ(onnx_operator_of("aten::hardtanh_"), "Clip");

@@ -82,7 +82,9 @@ std::vector<Event> outermost(std::vector<Event> events) {
     const bool other = around == nullptr || around->thread != event.thread;
     // In whole microseconds, what is over in none may have come just before.
     const bool beside = !other && event.duration == 0 && event.start == around->start;
-    if (!other && !beside && event.start < around->start + around->duration) continue;
+    // By its middle, because the end of one and the start of the next differ in their rounding.
+    const double middle = event.start + event.duration / 2;
+    if (!other && !beside && middle < around->start + around->duration) continue;
     if (!beside) around = &event;
     out.push_back(event);
   }
