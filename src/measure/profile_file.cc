@@ -37,16 +37,16 @@ OrderedJson name_of_track(const char* what, const std::string& name) {
   return {{"name", what}, {"ph", "M"}, {"pid", 1}, {"tid", 1}, {"args", {{"name", name}}}};
 }
 
-/// A complete event; the format counts in microseconds.
+/// A complete event; the format counts in microseconds. Viewers add `ts` and `dur`, and take an
+/// event that ends after the next one begins for the outer one, so the sum must not round up.
 OrderedJson trace_event(const std::string& name, const char* category, std::int64_t start_ns,
                         std::int64_t end_ns) {
-  return {{"name", name},
-          {"cat", category},
-          {"ph", "X"},
-          {"ts", static_cast<double>(start_ns) / 1000},
-          {"dur", static_cast<double>(end_ns - start_ns) / 1000},
-          {"pid", 1},
-          {"tid", 1}};
+  const double start = static_cast<double>(start_ns) / 1000;
+  const double end = static_cast<double>(end_ns) / 1000;
+  double duration = end - start;
+  while (start + duration > end) duration = std::nextafter(duration, 0.0);
+  return {{"name", name},    {"cat", category}, {"ph", "X"}, {"ts", start},
+          {"dur", duration}, {"pid", 1},        {"tid", 1}};
 }
 
 // ---- reading our own

@@ -285,6 +285,23 @@ Graph one_relu() {
   return *std::move(graph);
 }
 
+TEST(ChromeTrace, NoStepReachesIntoTheNext) {
+  const Graph graph = one_relu();
+  ProfileSamples samples;
+  RunProfile& run = samples.runs.emplace_back();
+  for (std::int64_t at = 1; at < 1'000'000; at += 997) {
+    run.events.push_back({"cpu", {0}, "unary", at, at + 997});
+  }
+  run.wall_ns = 2'000'000;
+  const Json trace = profile_to_trace(graph, {}, samples);
+  double end = 0;
+  for (const Json& event : trace["traceEvents"]) {
+    if (event["ph"] != "X" || event["cat"] != "step") continue;
+    ASSERT_LE(end, event["ts"].get<double>());
+    end = event["ts"].get<double>() + event["dur"].get<double>();
+  }
+}
+
 TEST(ChromeTrace, HoldsEveryRunInMicrosecondsAndReadsBack) {
   const Graph graph = one_relu();
   ProfileSamples samples;
