@@ -96,6 +96,24 @@ typedef struct TrvOutputs {
                          const TrvString* values, TrvError* error);
 } TrvOutputs;
 
+/* One step of a profiled run. */
+typedef struct TrvStep {
+  /* Which nodes of the compiled graph it is, as indices; several where they run as one, none where
+   * the engine cannot say. The pointers stay valid until the next run. */
+  const size_t* nodes;
+  size_t node_count;
+  TrvString kernel; /* what ran it: a name for reports */
+  int64_t start_ns; /* nanoseconds of CLOCK_MONOTONIC */
+  int64_t end_ns;
+} TrvStep;
+
+/* Where a profiled run reports its steps. */
+typedef struct TrvProfile {
+  void* user;
+  /* Once for each step, in the order in which they ran, before run_profiled returns. */
+  void (*step)(void* user, const TrvStep* step);
+} TrvProfile;
+
 typedef struct TrvProvider {
   uint32_t abi_version; /* TRV_PROVIDER_ABI_VERSION it was built with */
   uint32_t size;        /* sizeof(TrvProvider) of the provider */
@@ -116,6 +134,13 @@ typedef struct TrvProvider {
   /* Writes what there is to say of what was compiled, as one JSON object: kernels per node, bytes
    * of arena and packed weights. May be null. */
   int32_t (*describe)(const TrvCompiled* compiled, TrvWrite write, void* user, TrvError* error);
+
+  /* From here on a table may end, as `size` says. */
+
+  /* As run, and reports what each step took. What a subgraph runs belongs to the step of its node.
+   * May be null: the session then sees the compiled graph as one step. */
+  int32_t (*run_profiled)(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
+                          const TrvProfile* profile, TrvError* error);
 } TrvProvider;
 
 /* The one symbol that a provider's shared library exports; null when it does not speak `abi_version`. */

@@ -10,11 +10,13 @@ void add_verify(CommandLine&);
 void add_eval(CommandLine&);
 void add_ship(CommandLine&);
 void add_bench(CommandLine&);
+void add_profile(CommandLine&);
 void add_measure_memory(CommandLine&);
 
 std::span<const AddCommand> commands() {
   static constexpr AddCommand kCommands[] = {
-      add_inspect, add_run, add_verify, add_eval, add_bench, add_ship, add_providers, add_measure_memory,
+      add_inspect,   add_run,  add_verify,    add_eval,           add_bench,
+      add_profile,   add_ship, add_providers, add_measure_memory,
   };
   return kCommands;
 }

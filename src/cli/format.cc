@@ -14,13 +14,22 @@ std::string three_digits(double value) {
   return fmt::format("{:.{}f}", value, size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
 }
 
+/// With " k" to " E" behind what was divided by a power of 1000, " " behind a small number.
+std::string scaled(double value) {
+  static constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
+  std::size_t prefix = 0;
+  for (; std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
+  return (prefix == 0 ? fmt::format("{:.0f}", value) : three_digits(value)) + " " + kPrefixes[prefix];
+}
+
 }  // namespace
 
-std::string format_bytes(double bytes) {
-  static constexpr std::array kUnits = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-  std::size_t unit = 0;
-  for (; std::abs(bytes) >= 999.5 && unit + 1 < kUnits.size(); ++unit) bytes /= 1000;
-  return (unit == 0 ? fmt::format("{:.0f}", bytes) : three_digits(bytes)) + " " + kUnits[unit];
+std::string format_bytes(double bytes) { return scaled(bytes) + "B"; }
+
+std::string format_scaled(double value) {
+  std::string text = scaled(value);
+  if (text.ends_with(' ')) text.pop_back();
+  return text;
 }
 
 std::string format_count(std::int64_t count) {

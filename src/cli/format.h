@@ -8,6 +8,8 @@ namespace trivet::cli {
 
 /// "512 B", "13.6 MB": powers of 1000, three digits.
 [[nodiscard]] std::string format_bytes(double bytes);
+/// "512", "21.7 M", "1.54 G": powers of 1000, three digits.
+[[nodiscard]] std::string format_scaled(double value);
 /// "56,510,400".
 [[nodiscard]] std::string format_count(std::int64_t count);
 /// "0.412 ms", "12.3 ms", "4.10 s".

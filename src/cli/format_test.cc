@@ -16,6 +16,9 @@ TEST(Format, Numbers) {
   EXPECT_EQ(format_bytes(1000), "1.00 kB");
   EXPECT_EQ(format_bytes(13'594'211), "13.6 MB");
   EXPECT_EQ(format_bytes(999'999), "1.00 MB");
+  EXPECT_EQ(format_scaled(0), "0");
+  EXPECT_EQ(format_scaled(999), "999");
+  EXPECT_EQ(format_scaled(21'700'000), "21.7 M");
   EXPECT_EQ(format_count(0), "0");
   EXPECT_EQ(format_count(-1234), "-1,234");
   EXPECT_EQ(format_count(56'510'400), "56,510,400");

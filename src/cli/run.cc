@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/memory_info.h"
+#include "cli/assignment.h"
 #include "cli/command.h"
 #include "cli/feed.h"
 #include "cli/format.h"
@@ -102,16 +103,11 @@ Json to_json(const Session& session, const Outcome& outcome, const std::vector<R
   for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
     outputs.push_back(json_summary(session.outputs()[i].name, outcome.outputs[i]));
   }
-  Json providers = Json::array();
-  for (const Assignment::Part& part : session.assignment().parts) {
-    providers.push_back(
-        {{"name", part.provider}, {"nodes", part.nodes}, {"segments", part.segments}});
-  }
   Json out = {{"inputs", inputs},
               {"outputs", outputs},
               {"run_ms", outcome.milliseconds},
               {"threads", session.threads()},
-              {"providers", providers}};
+              {"providers", json_assignment(session.assignment())}};
   if (rankings.empty()) return out;
   Json top = Json::array();
   for (const Ranking& ranking : rankings) {
@@ -177,16 +173,10 @@ void print_text(const Session& session, const Outcome& outcome) {
   for (std::size_t i = 0; i < outcome.outputs.size(); ++i) {
     outputs.add_row(output_row(session.outputs()[i].name, outcome.outputs[i]));
   }
-  std::string who;
-  for (const Assignment::Part& part : session.assignment().parts) {
-    if (part.nodes > 0)
-      who += cat(who.empty() ? "" : ", ", part.nodes, " nodes on ", part.provider);
-  }
   if (!session.inputs().empty()) print(inputs.to_string() + "\n");
   print(outputs.to_string());
   print(cat("\n", format_ms(outcome.milliseconds), " for the first run; ",
-            who.empty() ? "no nodes left" : who, ", ", session.threads(),
-            session.threads() == 1 ? " thread\n" : " threads\n"));
+            assignment_text(session), "\n"));
 }
 
 Result<void> save(const Session& session, const Outcome& outcome, const SaveFlags& flags) {

@@ -294,6 +294,36 @@ Result<GraphCost> count_cost(const Graph& graph, std::span<const ValueType> inpu
   return cost;
 }
 
+StepCost count_step(const Graph& graph, const GraphCost& cost, std::span<const NodeId> nodes) {
+  Dim macs(0);
+  Dim bytes(0);
+  std::map<ValueId, Dim> inner;  // bytes of each first output
+  std::map<ValueId, int> reads;  // inside the step
+  bool any = false;
+  for (const NodeId id : nodes) {
+    const Node& node = graph.node(id);
+    for (const ValueId read : graph.reads(node)) ++reads[read];
+    const auto at = std::ranges::lower_bound(cost.nodes, id, {}, &NodeCost::node);
+    if (at == cost.nodes.end() || at->node != id) continue;
+    any = true;
+    macs = macs + at->macs;
+    bytes = bytes + at->bytes;
+    if (node.output(0) != kNoValue) inner[node.output(0)] = bytes_of(at->output);
+  }
+  if (!any) return {};
+  if (nodes.size() > 1) {
+    const std::vector<int> uses = graph.use_counts();
+    for (const auto& [value, size] : inner) {
+      const int inside = reads[value];
+      if (inside == uses[static_cast<std::size_t>(value)]) bytes = bytes - size * Dim(1 + inside);
+    }
+  }
+  StepCost out;
+  if (macs.is_constant()) out.flops = 2.0 * static_cast<double>(macs.value());
+  if (bytes.is_constant()) out.bytes = static_cast<double>(bytes.value());
+  return out;
+}
+
 std::map<std::string, std::int64_t> count_operators(const Graph& graph) {
   std::map<std::string, std::int64_t> counts;
   add_operators(graph, counts);

@@ -63,6 +63,17 @@ inline constexpr std::array<WeightForm, 4> kWeightForms = {
 /// are left out and named in the notes. Of If the larger branch counts, of Loop one iteration.
 [[nodiscard]] Result<GraphCost> count_cost(const Graph& graph, std::span<const ValueType> inputs);
 
+/// What nodes cost that run as one step. Nothing where a number is not known.
+struct StepCost {
+  std::optional<double> flops;  ///< twice the MACs
+  std::optional<double> bytes;
+};
+
+/// Of `nodes` as a part of the graph that `cost` counts: the sums, less what only passes between
+/// them, which is then neither written nor read.
+[[nodiscard]] StepCost count_step(const Graph& graph, const GraphCost& cost,
+                                  std::span<const NodeId> nodes);
+
 /// How often each operator occurs, those in subgraphs included: "Conv", "com.microsoft.FusedConv".
 [[nodiscard]] std::map<std::string, std::int64_t> count_operators(const Graph& graph);
 

@@ -1,17 +1,18 @@
-// The roofline: the least time that some work can take on a machine.
+// The roofline of a machine: the least time that work can take on it.
 #pragma once
 
 #include <algorithm>
 
 namespace trivet {
 
-/// What a machine can do at best: arithmetic, and bytes to and from memory.
+/// What all cores together reach.
 struct Roofline {
-  double flops_per_s;
-  double bytes_per_s;
+  double flops_per_s = 0;
+  double bytes_per_s = 0;  ///< between the processor and its memory
 
-  /// The longer of the two times, when both go on at once: max(flops / flops_per_s,
-  /// bytes / bytes_per_s), after Williams, Waterman and Patterson, "Roofline", 2009.
+  /// The least time for so much work, in seconds: the longer of the arithmetic and the traffic
+  /// (S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance model for
+  /// multicore architectures", CACM 52(4), 2009).
   [[nodiscard]] double seconds(double flops, double bytes) const {
     return std::max(flops / flops_per_s, bytes / bytes_per_s);
   }

@@ -1,11 +1,37 @@
 #include "provider/builtin.h"
 
 #include <cstring>
+#include <ctime>
 
-namespace trivet::abi {
+namespace trivet {
+
+std::int64_t step_clock_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
+namespace abi {
 namespace {
 
 CompiledHandle& handle_of(TrvCompiled* compiled) { return *reinterpret_cast<CompiledHandle*>(compiled); }
+
+/// The inputs as tensors, handed to run(graph, inputs, outputs), whose error goes out.
+template <class Run>
+std::int32_t with_tensors(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
+                          TrvError* error, const Run& run) {
+  CompiledHandle& handle = handle_of(compiled);
+  std::vector<Tensor> tensors;
+  tensors.reserve(handle.input_count);
+  for (std::size_t i = 0; i < handle.input_count; ++i) {
+    auto tensor = from_abi(inputs[i]);
+    if (!tensor) return fail(error, std::move(tensor).error().at(cat("input ", i)));
+    tensors.push_back(*std::move(tensor));
+  }
+  HostOutputs sink(*outputs);
+  const Result<void> done = run(*handle.graph, tensors, sink);
+  return done ? TRV_OK : fail(error, done.error());
+}
 
 }  // namespace
 
@@ -34,17 +60,19 @@ Result<void> HostOutputs::copy(std::size_t index, const Tensor& tensor) {
 
 std::int32_t run_compiled(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
                           TrvError* error) {
-  CompiledHandle& handle = handle_of(compiled);
-  std::vector<Tensor> tensors;
-  tensors.reserve(handle.input_count);
-  for (std::size_t i = 0; i < handle.input_count; ++i) {
-    auto tensor = from_abi(inputs[i]);
-    if (!tensor) return fail(error, std::move(tensor).error().at(cat("input ", i)));
-    tensors.push_back(*std::move(tensor));
-  }
-  HostOutputs sink(*outputs);
-  const auto done = handle.graph->run(tensors, sink);
-  return done ? TRV_OK : fail(error, done.error());
+  return with_tensors(compiled, inputs, outputs, error,
+                      [](CompiledGraph& graph, std::span<const Tensor> tensors, OutputSink& sink) {
+                        return graph.run(tensors, sink);
+                      });
+}
+
+std::int32_t run_compiled_profiled(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
+                                   const TrvProfile* profile, TrvError* error) {
+  const StepReport report = [profile](const TrvStep& step) { profile->step(profile->user, &step); };
+  return with_tensors(compiled, inputs, outputs, error,
+                      [&report](CompiledGraph& graph, std::span<const Tensor> tensors, OutputSink& sink) {
+                        return graph.run_profiled(tensors, sink, report);
+                      });
 }
 
 void destroy_compiled(TrvCompiled* compiled) { delete reinterpret_cast<CompiledHandle*>(compiled); }
@@ -55,4 +83,5 @@ std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void
   return fail(error, {ErrorCode::kFailed, "the description was not taken"});
 }
 
-}  // namespace trivet::abi
+}  // namespace abi
+}  // namespace trivet

@@ -2,6 +2,7 @@
 // the same C table as one that was loaded.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -27,11 +28,17 @@ class OutputSink {
   [[nodiscard]] virtual Result<void> copy(std::size_t index, const Tensor& tensor) = 0;
 };
 
+/// Told of the steps of a profiled run, in their order.
+using StepReport = std::function<void(const TrvStep&)>;
+
 class CompiledGraph {
  public:
   virtual ~CompiledGraph() = default;
   /// One call at a time. Inputs are views that live as long as the call.
   [[nodiscard]] virtual Result<void> run(std::span<const Tensor> inputs, OutputSink& outputs) = 0;
+  /// As run, and reports what each step took, by step_clock_ns().
+  [[nodiscard]] virtual Result<void> run_profiled(std::span<const Tensor> inputs, OutputSink& outputs,
+                                                  const StepReport& report) = 0;
   /// A JSON object.
   [[nodiscard]] virtual std::string describe() const { return "{}"; }
 };
@@ -40,6 +47,9 @@ struct CompileContext {
   std::shared_ptr<const Graph> graph;
   ThreadPool& threads;
 };
+
+/// The clock of TrvStep.
+[[nodiscard]] std::int64_t step_clock_ns();
 
 namespace abi {
 
@@ -61,6 +71,8 @@ struct CompiledHandle {
 
 std::int32_t run_compiled(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
                           TrvError* error);
+std::int32_t run_compiled_profiled(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
+                                   const TrvProfile* profile, TrvError* error);
 void destroy_compiled(TrvCompiled* compiled);
 std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void* user, TrvError* error);
 
@@ -99,6 +111,7 @@ const TrvProvider& builtin_provider() {
       .run = abi::run_compiled,
       .destroy = abi::destroy_compiled,
       .describe = abi::describe_compiled,
+      .run_profiled = abi::run_compiled_profiled,
   };
   return table;
 }

@@ -2,11 +2,16 @@
 
 #include <dlfcn.h>
 
+#include <cstddef>
+
 #include "onnx/writer.h"
 #include "provider/graph_handle.h"
 
 namespace trivet {
 namespace {
+
+/// Bytes of a table that ends before the members that came later.
+constexpr std::size_t kSmallestTable = offsetof(TrvProvider, run_profiled);
 
 const Graph& graph_of(const TrvGraph* handle) { return *handle->graph; }
 const Node& node_of(const TrvGraph* handle, std::size_t node) { return graph_of(handle).nodes()[node]; }
@@ -66,14 +71,19 @@ Result<void> check_provider(const TrvProvider& provider) {
     return unsupported("provider '", provider.name, "' was built for version ", provider.abi_version,
                        " of the provider interface, this program has version ", TRV_PROVIDER_ABI_VERSION);
   }
-  if (provider.size < sizeof(TrvProvider)) {
+  if (provider.size < kSmallestTable) {
     return unsupported("provider '", provider.name, "' has a table of ", provider.size, " bytes, expected ",
-                       sizeof(TrvProvider), "; build it again with this version's trivet/provider.h");
+                       kSmallestTable, "; build it again with this version's trivet/provider.h");
   }
   TrvError error{};
   const std::int32_t code = provider.check(&host_table(), &error);
   if (code == TRV_OK) return {};
   return tl::unexpected(abi::to_error(code, error).at(cat("provider '", provider.name, "'")));
+}
+
+decltype(TrvProvider::run_profiled) profiled_run_of(const TrvProvider& provider) {
+  constexpr std::size_t kEnd = offsetof(TrvProvider, run_profiled) + sizeof(TrvProvider::run_profiled);
+  return provider.size < kEnd ? nullptr : provider.run_profiled;
 }
 
 Result<const TrvProvider*> load_provider(const std::string& path) {

@@ -9,6 +9,7 @@
 #include "ops/support/inference.h"
 #include "passes/pipeline.h"
 #include "provider/abi.h"
+#include "provider/builtin.h"
 #include "provider/graph_handle.h"
 #include "runtime/feed.h"
 #include "runtime/host.h"
@@ -20,7 +21,8 @@ namespace {
 struct Segment {
   const TrvProvider* provider = nullptr;
   TrvCompiled* compiled = nullptr;
-  std::vector<ValueId> inputs;   ///< in the session's graph
+  std::vector<NodeId> nodes;     ///< in the session's graph, like what follows
+  std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
 
   Segment() = default;
@@ -28,6 +30,7 @@ struct Segment {
   Segment& operator=(Segment&& other) noexcept {
     std::swap(provider, other.provider);
     std::swap(compiled, other.compiled);
+    std::swap(nodes, other.nodes);
     std::swap(inputs, other.inputs);
     std::swap(outputs, other.outputs);
     return *this;
@@ -80,7 +83,75 @@ class Outputs {
   std::vector<Tensor> tensors_;
 };
 
-Result<void> run_segment(const Segment& segment, std::vector<Tensor>& frame) {
+/// Runs segments and keeps what their steps took. A step is only copied while the run lasts, so that
+/// profiling costs little; events() makes sense of them.
+class StepLog {
+ public:
+  std::int32_t run(const Segment& segment, const TrvTensor* inputs, const TrvOutputs* outputs, TrvError* error) {
+    segment_ = &segment;
+    if (const auto run_profiled = profiled_run_of(*segment.provider)) {
+      const TrvProfile profile{.user = this, .step = [](void* user, const TrvStep* step) {
+        auto& self = *static_cast<StepLog*>(user);
+        self.entries_.push_back({self.segment_, *step, false});
+      }};
+      return run_profiled(segment.compiled, inputs, outputs, &profile, error);
+    }
+    TrvStep step{};
+    step.start_ns = step_clock_ns();
+    const std::int32_t code = segment.provider->run(segment.compiled, inputs, outputs, error);
+    step.end_ns = step_clock_ns();
+    entries_.push_back({&segment, step, true});
+    return code;
+  }
+
+  /// With times from `start_ns` on.
+  Result<std::vector<ProfileEvent>> events(std::int64_t start_ns) const {
+    std::vector<ProfileEvent> out;
+    for (const Entry& entry : entries_) {
+      const TrvStep& step = entry.step;
+      TRIVET_ASSIGN(std::vector<NodeId> nodes, nodes_of(entry));
+      ProfileEvent event{.provider = entry.segment->provider->name,
+                         .nodes = std::move(nodes),
+                         .kernel = std::string(step.kernel.data, step.kernel.size),
+                         .start_ns = step.start_ns - start_ns,
+                         .end_ns = step.end_ns - start_ns};
+      if (event.start_ns < 0 || event.end_ns < event.start_ns) {
+        return fail(ErrorCode::kFailed, "provider '", event.provider, "' reports a step from ", event.start_ns,
+                    " ns to ", event.end_ns, " ns of the run");
+      }
+      out.push_back(std::move(event));
+    }
+    return out;
+  }
+
+ private:
+  struct Entry {
+    const Segment* segment;
+    TrvStep step;
+    bool whole;  ///< the segment as one step
+  };
+
+  static Result<std::vector<NodeId>> nodes_of(const Entry& entry) {
+    const std::vector<NodeId>& all = entry.segment->nodes;
+    if (entry.whole) return all;
+    std::vector<NodeId> out;
+    for (std::size_t i = 0; i < entry.step.node_count; ++i) {
+      const std::size_t node = entry.step.nodes[i];
+      if (node >= all.size()) {
+        return fail(ErrorCode::kFailed, "provider '", entry.segment->provider->name, "' reports a step of node ",
+                    node, ", and was given ", all.size());
+      }
+      out.push_back(all[node]);
+    }
+    std::ranges::sort(out);
+    return out;
+  }
+
+  const Segment* segment_ = nullptr;
+  std::vector<Entry> entries_;
+};
+
+Result<void> run_segment(const Segment& segment, std::vector<Tensor>& frame, StepLog* log) {
   std::vector<TrvTensor> inputs;
   std::vector<std::vector<TrvString>> strings(segment.inputs.size());
   for (std::size_t i = 0; i < segment.inputs.size(); ++i) {
@@ -89,7 +160,9 @@ Result<void> run_segment(const Segment& segment, std::vector<Tensor>& frame) {
   Outputs outputs(segment.outputs.size());
   const TrvOutputs callbacks = outputs.callbacks();
   TrvError error{};
-  const std::int32_t code = segment.provider->run(segment.compiled, inputs.data(), &callbacks, &error);
+  const std::int32_t code = log == nullptr
+                                ? segment.provider->run(segment.compiled, inputs.data(), &callbacks, &error)
+                                : log->run(segment, inputs.data(), &callbacks, &error);
   if (code != TRV_OK) return tl::unexpected(abi::to_error(code, error));
   for (std::size_t i = 0; i < segment.outputs.size(); ++i) {
     if (!outputs.tensors()[i].defined()) {
@@ -112,6 +185,8 @@ struct Session::State {
 
   Result<std::vector<std::size_t>> assign(const SessionOptions& options);
   Result<void> compile(const SessionOptions& options, const std::vector<std::size_t>& owner);
+  /// With a log, its steps are reported to it.
+  Result<std::vector<Tensor>> run(std::span<const Tensor> fed, StepLog* log) const;
 };
 
 /// The index of the provider that runs each node.
@@ -168,6 +243,7 @@ Result<void> Session::State::compile(const SessionOptions& options, const std::v
     const std::int32_t code =
         segment.provider->compile(&host_table(), &handle, &compile_options, &segment.compiled, &error);
     if (code != TRV_OK) return tl::unexpected(abi::to_error(code, error));
+    segment.nodes = std::move(nodes);
     ++assignment.parts[owner[begin]].segments;
     segments.push_back(std::move(segment));
     begin = end;
@@ -218,22 +294,32 @@ Result<std::vector<std::string>> Session::describe() const {
   return out;
 }
 
-Result<std::vector<Tensor>> Session::run(std::span<const Tensor> inputs) {
-  TRIVET_TRY(check_feed(state_->inputs, inputs));
-  const Graph& graph = *state_->graph;
-  std::vector<Tensor> frame(graph.value_count());
-  for (std::size_t i = 0; i < inputs.size(); ++i) frame[static_cast<std::size_t>(graph.inputs()[i])] = inputs[i];
-  for (const Segment& segment : state_->segments) TRIVET_TRY(run_segment(segment, frame));
-  std::vector<Tensor> outputs;
-  for (const ValueId id : graph.outputs()) {
-    outputs.push_back(graph.is_constant(id) ? graph.value(id).constant : frame[static_cast<std::size_t>(id)]);
+Result<std::vector<Tensor>> Session::State::run(std::span<const Tensor> fed, StepLog* log) const {
+  TRIVET_TRY(check_feed(inputs, fed));
+  std::vector<Tensor> frame(graph->value_count());
+  for (std::size_t i = 0; i < fed.size(); ++i) frame[static_cast<std::size_t>(graph->inputs()[i])] = fed[i];
+  for (const Segment& segment : segments) TRIVET_TRY(run_segment(segment, frame, log));
+  std::vector<Tensor> out;
+  for (const ValueId id : graph->outputs()) {
+    out.push_back(graph->is_constant(id) ? graph->value(id).constant : frame[static_cast<std::size_t>(id)]);
   }
-  return outputs;
+  return out;
 }
+
+Result<std::vector<Tensor>> Session::run(std::span<const Tensor> inputs) { return state_->run(inputs, nullptr); }
 
 Result<std::vector<Tensor>> Session::run(const std::map<std::string, Tensor>& inputs) {
   TRIVET_ASSIGN(const std::vector<Tensor> ordered, order_feed(state_->inputs, inputs));
   return run(ordered);
+}
+
+Result<std::vector<Tensor>> Session::run_profiled(std::span<const Tensor> inputs, RunProfile& profile) {
+  StepLog log;
+  profile.start_ns = step_clock_ns();
+  TRIVET_ASSIGN(std::vector<Tensor> outputs, state_->run(inputs, &log));
+  profile.wall_ns = step_clock_ns() - profile.start_ns;
+  TRIVET_ASSIGN(profile.events, log.events(profile.start_ns));
+  return outputs;
 }
 
 }  // namespace trivet

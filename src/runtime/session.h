@@ -1,6 +1,7 @@
 // A loaded model, ready to run: its graph divided among execution providers.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <span>
@@ -42,6 +43,21 @@ struct Port {
   ValueType type;
 };
 
+/// One step of a profiled run.
+struct ProfileEvent {
+  std::string provider;
+  std::vector<NodeId> nodes;  ///< of Session::graph(), ascending; none where the provider cannot say
+  std::string kernel;         ///< what ran it; empty where the provider does not report steps
+  std::int64_t start_ns = 0;  ///< from the start of the run
+  std::int64_t end_ns = 0;
+};
+
+struct RunProfile {
+  std::int64_t start_ns = 0;  ///< on the steady clock
+  std::int64_t wall_ns = 0;   ///< the whole run, from input tensors to output tensors
+  std::vector<ProfileEvent> events;  ///< in the order in which they ran
+};
+
 class Session {
  public:
   [[nodiscard]] static Result<std::unique_ptr<Session>> create(const Model& model, const SessionOptions& options);
@@ -62,6 +78,9 @@ class Session {
   /// Inputs by name. A name too many, one that is missing or a type or shape that does not fit is an
   /// error that lists what the model wants.
   [[nodiscard]] Result<std::vector<Tensor>> run(const std::map<std::string, Tensor>& inputs);
+  /// As run, and tells what each step took. A provider that does not report steps gives one for each
+  /// of its segments.
+  [[nodiscard]] Result<std::vector<Tensor>> run_profiled(std::span<const Tensor> inputs, RunProfile& profile);
 
  private:
   struct State;

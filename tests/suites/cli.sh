@@ -130,6 +130,35 @@ for model in "$models"/*.onnx; do
   json trivet inspect "$model" --json
 done
 
+# ---- profile ----
+expect 0 trivet profile $lite --runs 3 --top 2 --roofline 100,10
+head -1 out | grep -q '^[0-9]* nodes on cpu, [0-9]* thread' || fail "profile does not begin with who ran it: $(head -1 out)"
+grep -q 'more; --top all' out || fail "profile --top 2 shows all: $(cat out)"
+json trivet profile $lite --runs 3 --save p.json --trace t.json --json
+holds "d == json.load(open('p.json')) and d['format'] == 'trivet-profile/1' and d['runs'] == 3"
+holds "abs(sum(n['share'] for n in d['nodes']) - 1) < 1e-9 and sum(o['steps'] for o in d['operators']) == len(d['nodes'])"
+holds "any(n['op'] == 'Conv+Clip' and n['flops'] > 0 and len(n['names']) == 2 for n in d['nodes'])"
+json python3 -c "import json; print(json.dumps(json.load(open('t.json'))['traceEvents']))"
+holds "sum(e['ph'] == 'X' and e['cat'] == 'run' for e in d) == 3 and all('ts' in e and 'dur' in e for e in d if e['ph'] == 'X')"
+json trivet profile --compare p.json t.json --json
+holds "d['nodes'] and not d['only_a'] and not d['only_b'] and all(abs(n['difference_ms']) < 1e-6 for n in d['nodes'])"
+json trivet profile --compare p.json tests/profiles/onnxruntime.json --json
+holds "d['b']['source'] == 'onnxruntime' and len(d['nodes']) > 15 and not d['only_a']"
+expect 0 trivet profile --compare tests/profiles/onnxruntime.json p.json
+refused "--force" trivet profile $lite --save p.json
+refused "--force" trivet profile $lite --trace t.json
+refused "same file" trivet profile $lite --trace x.json --save x.json
+refused "write over" trivet profile own.onnx --trace own.onnx --force
+refused "MODEL is missing" trivet profile
+refused "--compare" trivet profile $lite --compare p.json t.json
+refused "--roofline" trivet profile $lite --roofline 100
+refused "--roofline" trivet profile $lite --roofline 100,0
+refused "--top" trivet profile $lite --top some
+refused "--runs" trivet profile $lite --runs 0
+refused "bad.onnx" trivet profile --compare p.json bad.onnx
+echo '[]' >none.json
+refused "none.json: it is a trace, and holds no operators" trivet profile --compare p.json none.json
+
 # ---- providers ----
 json trivet providers --json
 holds "{p['name'] for p in d['providers']} >= {'cpu', 'reference'} and d['threads'] >= 1"

@@ -11,16 +11,35 @@ namespace {
 
 class CompiledProgram : public CompiledGraph {
  public:
-  CompiledProgram(std::shared_ptr<const Graph> graph, ThreadPool& threads, const kernels::KernelTable& table)
-      : graph_(std::move(graph)), shared_{threads, table, {}}, program_(*graph_, {}, shared_) {}
+  CompiledProgram(std::shared_ptr<const Graph> graph, std::vector<std::vector<std::size_t>> covered,
+                  ThreadPool& threads, const kernels::KernelTable& table)
+      : graph_(std::move(graph)),
+        covered_(std::move(covered)),
+        shared_{threads, table, {}},
+        program_(*graph_, {}, shared_) {}
 
   Result<void> run(std::span<const Tensor> inputs, OutputSink& outputs) override {
     return program_.run(inputs, {}, outputs);
+  }
+  Result<void> run_profiled(std::span<const Tensor> inputs, OutputSink& outputs,
+                            const StepReport& report) override {
+    TRIVET_TRY(program_.run(inputs, {}, outputs, &times_));
+    for (const cpu::StepTime& time : times_) {
+      const std::vector<std::size_t>& nodes = covered_[static_cast<std::size_t>(time.node)];
+      report({.nodes = nodes.data(),
+              .node_count = nodes.size(),
+              .kernel = {time.kernel.data(), time.kernel.size()},
+              .start_ns = time.start_ns,
+              .end_ns = time.end_ns});
+    }
+    return {};
   }
   [[nodiscard]] std::string describe() const override { return program_.describe(); }
 
  private:
   std::shared_ptr<const Graph> graph_;
+  std::vector<std::vector<std::size_t>> covered_;  ///< by node of graph_: those it was made of
+  std::vector<cpu::StepTime> times_;               ///< of the latest profiled run
   cpu::Shared shared_;
   cpu::Program program_;
 };
@@ -40,7 +59,9 @@ struct CpuEngine {
     TRIVET_ASSIGN(const Isa isa, selected_isa());
     auto graph = std::make_shared<Graph>(*context.graph);
     TRIVET_TRY(cpu::fuse(*graph));
-    return std::make_unique<CompiledProgram>(std::move(graph), context.threads, kernels::table(isa));
+    auto covered = cpu::covered_nodes(*context.graph, *graph);
+    return std::make_unique<CompiledProgram>(std::move(graph), std::move(covered), context.threads,
+                                             kernels::table(isa));
   }
 };
 

@@ -1,5 +1,8 @@
 #include "providers/cpu/fuse.h"
 
+#include <algorithm>
+#include <set>
+
 #include "graph/patch.h"
 #include "ops/support/fused.h"
 #include "ops/support/inference.h"
@@ -137,6 +140,28 @@ Result<void> fuse(Graph& graph) {
   TRIVET_TRY(recognise_silu(graph));
   TRIVET_TRY(fuse_conv(graph));
   return {};
+}
+
+std::vector<std::vector<std::size_t>> covered_nodes(const Graph& original, const Graph& fused) {
+  std::vector<std::vector<std::size_t>> out;
+  for (const Node& node : fused.nodes()) {
+    const std::vector<ValueId> reads = fused.reads(node);
+    std::set<std::size_t> covered;
+    std::vector<ValueId> open = node.outputs;
+    while (!open.empty()) {
+      const ValueId id = open.back();
+      open.pop_back();
+      // A patch keeps the ids of values and adds new ones behind.
+      if (id == kNoValue || static_cast<std::size_t>(id) >= original.value_count()) continue;
+      const NodeId producer = original.value(id).producer;
+      const bool given = std::ranges::find(reads, id) != reads.end();
+      if (given || producer == kNoNode || !covered.insert(static_cast<std::size_t>(producer)).second) continue;
+      const std::vector<ValueId> more = original.reads(original.node(producer));
+      open.insert(open.end(), more.begin(), more.end());
+    }
+    out.emplace_back(covered.begin(), covered.end());
+  }
+  return out;
 }
 
 }  // namespace trivet::cpu

@@ -73,7 +73,8 @@ Result<std::unique_ptr<Plan>> Plan::create(const Graph& graph, std::span<const I
   return plan;
 }
 
-Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs) {
+Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs,
+                       std::vector<StepTime>* times) {
   const auto slot = [this](ValueId id) -> Tensor& { return frame_[static_cast<std::size_t>(id)]; };
   for (std::size_t i = 0; i < inputs.size(); ++i) slot(graph_.inputs()[i]) = inputs[i];
   for (std::size_t i = 0; i < captures.size(); ++i) slot(graph_.captures()[i].inner) = captures[i];
@@ -81,10 +82,10 @@ Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> c
     Tensor& out = slot(graph_.outputs()[i]);
     TRIVET_ASSIGN(out, outputs.allocate(i, out.dtype(), out.shape()));
   }
-  for (Step& step : steps_) {
-    auto done = run_step(step);
-    if (!done) return tl::unexpected(std::move(done).error().at(graph_.describe(step.id)));
-    for (const ValueId id : step.releases) slot(id) = {};
+  if (times == nullptr) {
+    TRIVET_TRY(run_steps([](const Step&) {}));
+  } else {
+    TRIVET_TRY(run_timed_steps(*times));
   }
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {
     if (std::ranges::find(direct_, i) != direct_.end()) continue;
@@ -93,6 +94,29 @@ Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> c
     TRIVET_TRY(outputs.copy(i, value));
   }
   return {};
+}
+
+/// Calls finished(step) after each. A template, so that a run without it has nothing to ask.
+template <class Finished>
+Result<void> Plan::run_steps(const Finished& finished) {
+  for (Step& step : steps_) {
+    auto done = run_step(step);
+    if (!done) return tl::unexpected(std::move(done).error().at(graph_.describe(step.id)));
+    for (const ValueId id : step.releases) frame_[static_cast<std::size_t>(id)] = {};
+    finished(step);
+  }
+  return {};
+}
+
+Result<void> Plan::run_timed_steps(std::vector<StepTime>& times) {
+  times.clear();
+  times.reserve(steps_.size());
+  std::int64_t start = step_clock_ns();
+  return run_steps([&](const Step& step) {
+    const std::int64_t end = step_clock_ns();
+    times.push_back({step.id, step.kernel_name(), start, end});
+    start = end;
+  });
 }
 
 Result<void> Plan::run_step(Step& step) {
@@ -147,7 +171,7 @@ std::string Plan::describe_steps() const {
   for (const Step& step : steps_) {
     if (!out.empty()) out += ", ";
     out += "{\"node\": " + std::to_string(step.id) + ", \"kernel\": \"" +
-           std::string(step.kernel ? step.kernel->name : "plain") + "\"}";
+           std::string(step.kernel_name()) + "\"}";
   }
   return out;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -24,6 +25,14 @@ struct Shared {
 
 class Program;
 
+/// What one step of a run took, by step_clock_ns(). A step ends where the next begins.
+struct StepTime {
+  NodeId node = kNoNode;
+  std::string_view kernel;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
 class Plan {
  public:
   /// `inputs` and `captures` hold at least the concrete types; captures may hold constants too.
@@ -31,7 +40,9 @@ class Plan {
                                               std::span<const InferredValue> captures, Shared& shared);
   ~Plan();
 
-  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs);
+  /// With `times`, they are filled with one entry per step.
+  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs,
+                   std::vector<StepTime>* times = nullptr);
 
   [[nodiscard]] std::size_t arena_bytes() const { return arena_.bytes(); }
   /// For each step the node and the kernel that runs it, as JSON array elements.
@@ -43,6 +54,9 @@ class Plan {
   class Builder;
 
   Plan(const Graph& graph, Shared& shared);
+  template <class Finished>
+  Result<void> run_steps(const Finished& finished);
+  Result<void> run_timed_steps(std::vector<StepTime>& times);
   Result<void> run_step(Step& step);
   Result<void> run_plain(Step& step);
   Result<void> keep_output(ValueId id, const Tensor& computed);

@@ -19,6 +19,8 @@ struct Plan::Step {
   std::vector<Tensor*> outputs;
   std::vector<std::unique_ptr<Program>> programs;  ///< of the node's subgraphs
   std::vector<ValueId> releases;       ///< values outside the arena that nobody reads after this step
+
+  [[nodiscard]] std::string_view kernel_name() const { return kernel ? kernel->name : "plain"; }
 };
 
 class Plan::Builder {

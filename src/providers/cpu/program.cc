@@ -43,13 +43,14 @@ Result<Plan*> Program::plan_for(std::span<const Tensor> inputs, std::span<const 
   return plans_.front().plan.get();
 }
 
-Result<void> Program::run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs) {
+Result<void> Program::run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs,
+                          std::vector<StepTime>* times) {
   if (inputs.size() != graph_.inputs().size() || captures.size() != graph_.captures().size()) {
     return invalid_argument("graph '", graph_.name(), "' takes ", graph_.inputs().size(), " inputs and was given ",
                             inputs.size());
   }
   TRIVET_ASSIGN(Plan* plan, plan_for(inputs, captures));
-  return plan->run(inputs, captures, outputs);
+  return plan->run(inputs, captures, outputs, times);
 }
 
 std::string Program::describe() const {

@@ -17,7 +17,9 @@ class Program {
   /// types are taken from what run() is given.
   Program(const Graph& graph, std::vector<Tensor> known_captures, Shared& shared);
 
-  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs);
+  /// With `times`, they are filled with one entry per step of this graph.
+  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs,
+                   std::vector<StepTime>* times = nullptr);
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] std::string describe() const;

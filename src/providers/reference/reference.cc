@@ -3,6 +3,8 @@
 #include "providers/reference/reference.h"
 
 #include <map>
+#include <numeric>
+#include <string_view>
 
 #include "ops/eval_context.h"
 #include "ops/registry.h"
@@ -22,13 +24,31 @@ class Interpreter : public CompiledGraph {
   static Result<std::unique_ptr<CompiledGraph>> create(std::shared_ptr<const Graph> graph) {
     auto interpreter = std::make_unique<Interpreter>();
     TRIVET_TRY(interpreter->prepare(*graph));
+    interpreter->node_ids_.resize(graph->nodes().size());
+    std::iota(interpreter->node_ids_.begin(), interpreter->node_ids_.end(), std::size_t{0});
     interpreter->graph_ = std::move(graph);
     return interpreter;
   }
 
   Result<void> run(std::span<const Tensor> inputs, OutputSink& outputs) override {
-    TRIVET_ASSIGN(const std::vector<Tensor> results, run_graph(*graph_, inputs, {}));
+    TRIVET_ASSIGN(const std::vector<Tensor> results, run_graph(*graph_, inputs, {}, [] {}));
     for (std::size_t i = 0; i < results.size(); ++i) TRIVET_TRY(outputs.copy(i, results[i]));
+    return {};
+  }
+
+  Result<void> run_profiled(std::span<const Tensor> inputs, OutputSink& outputs,
+                            const StepReport& report) override {
+    std::vector<std::int64_t> stamps = {step_clock_ns()};
+    TRIVET_ASSIGN(const std::vector<Tensor> results,
+                  run_graph(*graph_, inputs, {}, [&stamps] { stamps.push_back(step_clock_ns()); }));
+    for (std::size_t i = 0; i < results.size(); ++i) TRIVET_TRY(outputs.copy(i, results[i]));
+    for (std::size_t i = 0; i < node_ids_.size(); ++i) {
+      report({.nodes = &node_ids_[i],
+              .node_count = 1,
+              .kernel = {kKernel.data(), kKernel.size()},
+              .start_ns = stamps[i],
+              .end_ns = stamps[i + 1]});
+    }
     return {};
   }
 
@@ -42,7 +62,7 @@ class Interpreter : public CompiledGraph {
       for (const Capture& capture : graph.captures()) {
         captures.push_back(frame_[static_cast<std::size_t>(capture.outer)]);
       }
-      return interpreter_.run_graph(graph, inputs, captures);
+      return interpreter_.run_graph(graph, inputs, captures, [] {});
     }
 
    private:
@@ -74,8 +94,10 @@ class Interpreter : public CompiledGraph {
     return {};
   }
 
+  /// Calls finished() after each node.
+  template <class Finished>
   Result<std::vector<Tensor>> run_graph(const Graph& graph, std::span<const Tensor> inputs,
-                                        std::span<const Tensor> captures) {
+                                        std::span<const Tensor> captures, const Finished& finished) {
     const Prepared& prepared = prepared_.at(&graph);
     std::vector<Tensor> frame(graph.value_count());
     for (std::size_t i = 0; i < frame.size(); ++i) frame[i] = graph.value(static_cast<ValueId>(i)).constant;
@@ -91,6 +113,7 @@ class Interpreter : public CompiledGraph {
       auto done = run_node(graph.nodes()[i], *prepared.ops[i], frame);
       if (!done) return tl::unexpected(std::move(done).error().at(graph.describe(static_cast<NodeId>(i))));
       for (const ValueId id : prepared.last_reads[i]) frame[static_cast<std::size_t>(id)] = {};
+      finished();
     }
     std::vector<Tensor> outputs;
     for (const ValueId id : graph.outputs()) outputs.push_back(frame[static_cast<std::size_t>(id)]);
@@ -114,7 +137,10 @@ class Interpreter : public CompiledGraph {
     return {};
   }
 
+  static constexpr std::string_view kKernel = "plain";
+
   std::shared_ptr<const Graph> graph_;
+  std::vector<std::size_t> node_ids_;  ///< 0, 1, …: what the steps of a profiled run point into
   std::map<const Graph*, Prepared> prepared_;
 };
 
