@@ -122,7 +122,8 @@ class Sampling(unittest.TestCase):
         self.assertEqual(rounds, sampling.schedule(["a", "b", "c"], 40, 7))
 
     def test_a_turn_has_its_length_or_the_least_number_of_runs(self):
-        self.assertEqual(sampling.runs_in_turn(10, 0.5), 50 - sampling.WARM_UP)
+        self.assertEqual(sampling.runs_in_turn(10, 0.5), 48)
+        self.assertEqual(sampling.runs_in_turn(125, 1), 7)
         self.assertEqual(sampling.runs_in_turn(400, 0.5), sampling.MIN_RUNS)
 
     def test_what_slows_a_whole_round_leaves_the_ratio_alone(self):

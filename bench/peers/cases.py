@@ -108,10 +108,9 @@ def save_reference(folder, name):
 
 def write_case(folder, name, arrays, outputs):
     """NAME.json, which `worker.py serve` reads, and the arrays beside it."""
-    files = {}
-    for index, (key, array) in enumerate(arrays.items()):
-        files[key] = str(folder / f"{name}.{index}.npy")
-        np.save(files[key], array)
+    files = {key: f"{name}.{index}.npy" for index, key in enumerate(arrays)}
+    for key, array in arrays.items():
+        np.save(folder / files[key], array)
     (folder / f"{name}.json").write_text(json.dumps({"inputs": files, "outputs": outputs}))
 
 

@@ -46,7 +46,7 @@ def converted(engine, case):
     answer = json.loads(note.read_text())
     if "error" in answer:
         raise EngineFailed(f"cannot convert: {answer['error']}")
-    return answer["file"]
+    return folder / answer["file"]
 
 
 def command_of(engine, case, threads):
@@ -55,7 +55,7 @@ def command_of(engine, case, threads):
     if engine != "trivet":
         return serve_command(engine, converted(engine, case), threads, description)
     inputs = json.loads(description.read_text())["inputs"]
-    feeds = [word for name, file in inputs.items() for word in ("--input", f"{name}={file}")]
+    feeds = [word for name, file in inputs.items() for word in ("--input", f"{name}={case.folder / file}")]
     return [TRIVET, "bench-worker", case.file, "--threads", str(threads), *feeds]
 
 
@@ -92,11 +92,12 @@ class Entrant:
         self.child = child
 
     def take_turn(self, turn_s, load):
-        count = sampling.WARM_UP + sampling.runs_in_turn(self.run_ms, turn_s)
+        warm_up = sampling.warm_up_runs(self.run_ms)
+        count = warm_up + sampling.runs_in_turn(self.run_ms, turn_s)
         self.child.wake()
         answer = load.during(self.child, lambda: self.child.ask(f"run {count}", LOAD_TIMEOUT_S))
         self.child.stop()
-        self.rounds.append(answer["ms"][sampling.WARM_UP :])
+        self.rounds.append(answer["ms"][warm_up:])
 
     def conclude(self, own_rounds):
         """The statistics, beside Trivet's samples of the same rounds where it took part."""

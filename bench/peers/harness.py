@@ -118,8 +118,8 @@ def summary(result):
     for name, facts in result["engines"].items():
         timed = facts["status"] == "timed"
         parts.append(f"{name} {facts['p50_ms']:.2f} ms" if timed else f"{name} {facts['reason'][:40]}")
-    size, threads = result["batch"], result["threads"]
-    return f"{result['model']}, batch {size}, {threads} threads: " + "; ".join(parts)
+    case = f"{result['model']}, batch {result['batch']}, {report.thread_text(result['threads'])}"
+    return f"{case}: {'; '.join(parts)}"
 
 
 def measure_model(model, plan, document, write):

@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 WARM_UP = 2  # runs after waking that do not count: caches and sleeping threads
-MIN_RUNS = 3  # counted runs of an engine in a round
+LONG_RUN_MS = 100  # one such run warms up enough
+MIN_RUNS = 2  # counted runs of an engine in a round
 ROUNDS = 10
 MIN_ROUNDS = 5  # even where the time is up
 RESAMPLES = 2000
@@ -17,9 +18,13 @@ def schedule(names, rounds, seed):
     return [[names[i] for i in rng.permutation(len(names))] for _ in range(rounds)]
 
 
+def warm_up_runs(run_ms):
+    return 1 if run_ms > LONG_RUN_MS else WARM_UP
+
+
 def runs_in_turn(run_ms, turn_s):
-    """How many counted runs fill one engine's turn, the warm-up included."""
-    return max(MIN_RUNS, math.floor(1000 * turn_s / run_ms) - WARM_UP)
+    """How many counted runs fill one engine's turn, beside the warm-up."""
+    return max(MIN_RUNS, math.floor(1000 * turn_s / run_ms) - warm_up_runs(run_ms))
 
 
 def pooled_median(rounds):

@@ -4,7 +4,7 @@
   worker.py convert ENGINE MODEL FOLDER                       prints {"file": …}
   worker.py serve ENGINE FILE THREADS CASE                    prints {"ready": …}, then obeys
 
-CASE is a JSON file with the paths of the inputs by name, and the names of the outputs.
+CASE is a JSON file with the files of the inputs by name, beside it, and the names of the outputs.
 
 `serve` obeys the lines that `trivet bench-worker` obeys: "run N" prints the times of N runs in
 milliseconds, "save FILE" writes the outputs as .npz, "quit" ends. Whatever goes wrong is {"error": …}.
@@ -31,12 +31,12 @@ def timed(function):
 
 def convert(answer, engine, model, folder):
     file = engines.module(engine).convert(pathlib.Path(model), pathlib.Path(folder))
-    answer({"file": str(file)})
+    answer({"file": os.path.relpath(file, folder)})
 
 
 def serve(answer, engine, file, threads, case):
-    case = json.loads(pathlib.Path(case).read_text())
-    inputs = {name: np.load(path) for name, path in case["inputs"].items()}
+    folder, case = pathlib.Path(case).parent, json.loads(pathlib.Path(case).read_text())
+    inputs = {name: np.load(folder / file) for name, file in case["inputs"].items()}
     load = engines.module(engine).load
     load_ms, run = timed(lambda: load(pathlib.Path(file), int(threads), inputs, case["outputs"]))
     first_run_ms, _ = timed(run)
