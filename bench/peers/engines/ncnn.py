@@ -27,6 +27,12 @@ def convert(model, folder):
     return result
 
 
+def left_over(file):
+    """Operators that pnnx could not turn into a layer keep their name in PyTorch, which holds a dot."""
+    kinds = {line.split()[0] for line in file.read_text().splitlines()[2:]}
+    return sorted(kind for kind in kinds if "." in kind)
+
+
 def load(file, threads, inputs, outputs):
     net = ncnn.Net()
     net.opt.num_threads = threads
@@ -34,7 +40,7 @@ def load(file, threads, inputs, outputs):
     net.opt.use_fp16_packed = net.opt.use_fp16_storage = net.opt.use_fp16_arithmetic = False
     net.opt.use_bf16_storage = False
     if net.load_param(str(file)) or net.load_model(str(file.with_suffix(".bin"))):
-        raise CannotConvert("ncnn cannot load what pnnx wrote: it holds a layer that ncnn lacks")
+        raise CannotConvert(f"pnnx left operators that ncnn lacks: {', '.join(left_over(file))}")
     arrays = [np.ascontiguousarray(array[0]) for array in inputs.values()]
 
     def run():
