@@ -178,8 +178,8 @@ class PeerReport(unittest.TestCase):
         text = report.markdown(self.document)
         for line in (
             "| model | Trivet | ONNX Runtime | ncnn |",
-            "| a | 10.0 (9.00) | 5.00 (4.00) | cannot convert |",
-            "| b†‡ | 2.50 (1.50) | 5.00 (4.00) | cannot convert |",
+            "| a | 10.0 (9.00) | 5.00 (4.00) | – |",
+            "| b†‡ | 2.50 (1.50) | 5.00 (4.00) | – |",
             "| a | 0.50 [0.40, 0.60] | – |",
             "| geometric mean | 1.00 (of 2) | – |",
             "| 4 | 25.0 | 1.25 | – |",

@@ -13,6 +13,7 @@ import argparse
 import datetime
 import fnmatch
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -134,6 +135,7 @@ def measure_model(model, plan, document, write):
 
 def main():
     plan = parse_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that stopped children do not stay behind
     models = plan.models or [demo_model()]
     document = {
         "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"),

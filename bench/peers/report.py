@@ -34,7 +34,7 @@ def time_cell(result, name):
     facts = timed(result, name)
     if facts:
         return f"{number(facts['p50_ms'])} ({number(facts['min_ms'])})"
-    return result["engines"][name]["reason"].split(":")[0]
+    return "wrong" if result["engines"][name]["reason"].startswith("wrong") else "–"
 
 
 def ratio_cell(result, name):
@@ -118,7 +118,7 @@ def notes(results, settings):
     out = ""
     if any(not r["comparable"] for r in results):
         out += (
-            f"{CHAOTIC} The outputs cannot be compared: changing the inputs by {settings['perturbation']:g} "
+            f"{CHAOTIC} The outputs cannot be compared: a relative change of the inputs by {settings['perturbation']:g} "
             f"moves those of the reference itself by more than {settings['tolerance']:g}.\n"
         )
     worst = max(r["foreign_cpu"] for r in results)
