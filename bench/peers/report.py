@@ -118,8 +118,9 @@ def notes(results, settings):
     out = ""
     if any(not r["comparable"] for r in results):
         out += (
-            f"{CHAOTIC} The outputs cannot be compared: a relative change of the inputs by {settings['perturbation']:g} "
-            f"moves those of the reference itself by more than {settings['tolerance']:g}.\n"
+            f"{CHAOTIC} The outputs cannot be compared: a relative change of the inputs by "
+            f"{settings['perturbation']:g} moves those of the reference itself by more than "
+            f"{settings['tolerance']:g}.\n"
         )
     worst = max(r["foreign_cpu"] for r in results)
     if worst > QUIET:
