@@ -33,10 +33,9 @@ test-long: setup-test ## thread sanitizer, AArch64 under QEMU, and other long su
 	@scripts/build.sh release
 	@scripts/test.sh --long
 
-bench: setup-test ## micro-benchmarks of the kernels
-	@scripts/venv.sh
-	@scripts/build.sh release
-	@scripts/bench.sh
+bench: setup-demo ## Trivet and other runtimes side by side; ARGS="--help" tells the options
+	@scripts/build.sh release $(PROGRAM)
+	@scripts/bench.sh $(ARGS)
 
 format: ## format the C++ sources (needs clang-format-14)
 	@git ls-files -z --cached --others --exclude-standard -- \
@@ -44,7 +43,7 @@ format: ## format the C++ sources (needs clang-format-14)
 	  | xargs -0 -r clang-format-14 -i
 
 clean: ## remove everything that was built, and .venv
-	rm -rf build .venv
+	rm -rf build .venv .venv-peers
 
 setup-build setup-test setup-demo: setup-%:
 	@scripts/setup.sh $*

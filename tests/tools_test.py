@@ -1,23 +1,31 @@
 """Tests of the Python side itself: no network, no C++ build, under a second."""
 
+import json
 import pathlib
 import pickle
+import subprocess
 import sys
 import tempfile
 import unittest
 import zipfile
+from unittest import mock
 
 import numpy as np
 import onnx
 from onnx import helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tools"))
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench" / "peers")]
 import build_efficientnet_lite0  # noqa: E402
+import cases  # noqa: E402
+import children  # noqa: E402
 import fetch  # noqa: E402
+import machine  # noqa: E402
 import mutators  # noqa: E402
-import parity  # noqa: E402
+import report  # noqa: E402
+import sampling  # noqa: E402
 import torch_file  # noqa: E402
+from difference import difference  # noqa: E402
 
 
 class Hostile:
@@ -59,9 +67,9 @@ class Padding(unittest.TestCase):
 
 class Difference(unittest.TestCase):
     def test_relative_to_the_largest_magnitude(self):
-        self.assertAlmostEqual(parity.difference(np.float64([1, 99]), np.float64([0, 100])), 0.01)
-        self.assertEqual(parity.difference(np.zeros(3, np.float32), np.zeros(3, np.float32)), 0)
-        self.assertEqual(parity.difference(np.zeros((0, 2), np.float32), np.zeros((0, 2), np.float32)), 0)
+        self.assertAlmostEqual(difference(np.float64([1, 99]), np.float64([0, 100])), 0.01)
+        self.assertEqual(difference(np.zeros(3, np.float32), np.zeros(3, np.float32)), 0)
+        self.assertEqual(difference(np.zeros((0, 2), np.float32), np.zeros((0, 2), np.float32)), 0)
 
     def test_whatever_cannot_be_compared_is_infinite(self):
         one, nan, inf = np.float32([1]), np.float32([np.nan]), np.float32([np.inf])
@@ -75,9 +83,9 @@ class Difference(unittest.TestCase):
             (np.int64([1]), np.int64([2])),
             (one, one * 0),
         ):
-            self.assertEqual(parity.difference(ours, theirs), np.inf)
-        self.assertEqual(parity.difference(nan, nan), 0)
-        self.assertEqual(parity.difference(-inf, -inf), 0)
+            self.assertEqual(difference(ours, theirs), np.inf)
+        self.assertEqual(difference(nan, nan), 0)
+        self.assertEqual(difference(-inf, -inf), 0)
 
 
 class Mutants(unittest.TestCase):
@@ -104,6 +112,166 @@ class Mutants(unittest.TestCase):
         mutants = [[mutators.mutate([self.seed], i, 1) for i in range(200)] for _ in range(2)]
         self.assertEqual(*mutants)
         self.assertGreater(sum(data != self.seed.data for _, data in mutants[0]), 180)
+
+
+class Sampling(unittest.TestCase):
+    def test_each_round_holds_every_engine_in_changing_order(self):
+        rounds = sampling.schedule(["a", "b", "c"], 40, 7)
+        self.assertTrue(all(sorted(order) == ["a", "b", "c"] for order in rounds))
+        self.assertEqual(len(set(map(tuple, rounds))), 6)
+        self.assertEqual(rounds, sampling.schedule(["a", "b", "c"], 40, 7))
+
+    def test_a_turn_has_its_length_or_the_least_number_of_runs(self):
+        self.assertEqual(sampling.runs_in_turn(10, 0.5), 48)
+        self.assertEqual(sampling.runs_in_turn(125, 1), 7)
+        self.assertEqual(sampling.runs_in_turn(400, 0.5), sampling.MIN_RUNS)
+
+    def test_what_slows_a_whole_round_leaves_the_ratio_alone(self):
+        own = [[10.0 * slow] * 4 for slow in (1, 1, 3, 1, 2)]
+        peer = [[1.5 * ms for ms in turn] for turn in own]
+        np.testing.assert_allclose(sampling.ratio_interval(peer, own), 1.5)
+
+    def test_the_interval_covers_the_truth_as_often_as_it_says(self):
+        self.enterContext(mock.patch.object(sampling, "RESAMPLES", 200))
+        rng, covered = np.random.default_rng(1), 0
+        for seed in range(40):
+            own, peer = [[rng.normal(mean, 0.5, 9) for _ in range(20)] for mean in (10, 12)]
+            ratio, low, high = sampling.ratio_interval(peer, own, seed)
+            self.assertTrue(low <= ratio <= high)
+            covered += low <= 1.2 <= high
+        self.assertGreaterEqual(covered, 34)
+
+    def test_geometric_mean(self):
+        self.assertAlmostEqual(sampling.geometric_mean([0.5, 2, 8]), 2)
+
+
+class PeerReport(unittest.TestCase):
+    def setUp(self):
+        def timed(ms, **facts):
+            return {"status": "timed", "p50_ms": ms, "min_ms": ms - 1, **facts}
+
+        def result(model, batch, engines, **facts):
+            base = {"threads": 1, "comparable": True, "foreign_cpu": 0.01}
+            return base | {"model": model, "batch": batch, "engines": engines} | facts
+
+        failed = {"status": "failed", "reason": "cannot convert: no such layer"}
+        peer = timed(5.0, ratio=[0.5, 0.4, 0.6])
+        self.document = {
+            "date": "2026-01-02 03:04 UTC",
+            "machine": machine.describe(),
+            "versions": {"trivet": "trivet 9", "onnxruntime": "onnxruntime 8", "ncnn": "ncnn 7"},
+            "settings": {"perturbation": 1e-6, "tolerance": 1e-3},
+            "results": [
+                result("a", 1, {"trivet": timed(10.0), "onnxruntime": peer, "ncnn": failed}),
+                result("a", 4, {"trivet": timed(100.0), "onnxruntime": peer, "ncnn": failed}),
+                result(
+                    "b",
+                    1,
+                    {"trivet": timed(2.5), "onnxruntime": timed(5, ratio=[2, 1.9, 2.1]), "ncnn": failed},
+                    comparable=False,
+                    foreign_cpu=0.25,
+                ),
+            ],
+        }
+
+    def test_every_number_mark_and_reason_is_there(self):
+        text = report.markdown(self.document)
+        for line in (
+            "| model | Trivet | ONNX Runtime | ncnn |",
+            "| a | 10.0 (9.00) | 5.00 (4.00) | – |",
+            "| b†‡ | 2.50 (1.50) | 5.00 (4.00) | – |",
+            "| a | 0.50 [0.40, 0.60] | – |",
+            "| geometric mean | 1.00 (of 2) | – |",
+            "| 4 | 25.0 | 1.25 | – |",
+            "- ncnn, a, a at batch 4, b: cannot convert: no such layer",
+            "Versions: trivet 9; onnxruntime 8; ncnn 7.",
+        ):
+            self.assertIn(line + "\n", text)
+        self.assertIn("(at most 25 %)", text)
+
+    def test_a_quiet_machine_and_agreeing_outputs_need_no_note(self):
+        self.document["results"].pop()
+        text = report.markdown(self.document)
+        self.assertFalse(set(text) & set(report.CHAOTIC + report.BUSY))
+
+    def test_publishing_twice_leaves_one_block(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "BENCHMARKS.md")
+            page.write_text(f"above\n{report.BEGIN}\nold\n{report.END}\nbelow\n")
+            for _ in range(2):
+                report.publish(self.document, pathlib.Path(folder))
+            block = f"{report.BEGIN}\n{report.markdown(self.document)}{report.END}"
+            self.assertEqual(page.read_text(), f"above\n{block}\nbelow\n")
+            saved = json.loads(pathlib.Path(folder, "benchmarks.json").read_text())
+            self.assertEqual(saved, self.document)
+
+    def test_a_page_without_markers_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "peers:begin"):
+            report.with_block(f"{report.END} {report.BEGIN}", "text")
+
+
+class PeerChildren(unittest.TestCase):
+    ECHO = "import sys\nfor line in sys.stdin: print('{\"got\": %s}' % line.strip(), flush=True)"
+
+    def start(self, code):
+        log = self.enterContext(tempfile.NamedTemporaryFile()).name
+        return self.enterContext(children.Child([sys.executable, "-c", code], log))
+
+    def test_a_stopped_child_answers_only_after_waking(self):
+        child = self.start(self.ECHO)
+        self.assertEqual(child.ask("1", 10), {"got": 1})
+        child.stop()
+        with self.assertRaisesRegex(children.EngineFailed, "no answer"):
+            child.ask("2", 0.1)
+        child.wake()
+        self.assertEqual(child.read_answer(10), {"got": 2})
+
+    def test_an_end_tells_how_and_the_last_words(self):
+        for code, how in (
+            ("import sys; sys.exit('bad weights')", "exit code 1: bad weights"),
+            ("import os; os.kill(os.getpid(), 11)", "signal 11"),
+            ("print('{\"error\": \"no layer\"}')", "no layer"),
+        ):
+            with self.assertRaisesRegex(children.EngineFailed, how):
+                self.start(code).ask("run 1", 10)
+
+    def test_foreign_load_is_what_the_child_did_not_use(self):
+        child = self.start("sum(range(10**9))")
+        load = machine.ForeignLoad()
+        burn = "import time; end = time.monotonic() + 0.3\nwhile time.monotonic() < end: pass"
+        load.during(child, lambda: subprocess.run([sys.executable, "-c", burn], check=True))
+        self.assertGreater(child.cpu_seconds(), 0.05)
+        self.assertGreater(load.foreign_s, 0.1)
+        self.assertLessEqual(load.share(), 1)
+
+
+class PeerCases(unittest.TestCase):
+    def model(self, *dims):
+        value = helper.make_tensor_value_info
+        nodes = [helper.make_node("Relu", ["x"], ["y"])]
+        graph = helper.make_graph(nodes, "g", [value("x", 1, dims)], [value("y", 1, ["n", 3, "w"])])
+        return helper.make_model(graph)
+
+    def test_the_batch_and_the_open_sizes_are_fixed(self):
+        model = self.model("n", 3, "w")
+        cases.fix_shapes(model, 4)
+        for value in (model.graph.input[0], model.graph.output[0]):
+            sizes = [d.dim_value for d in value.type.tensor_type.shape.dim]
+            self.assertEqual(sizes, [4, 3, cases.OPEN_DIMENSION])
+
+    def test_a_fixed_batch_stays(self):
+        cases.fix_shapes(self.model(1, 3, 8), 1)
+        with self.assertRaisesRegex(cases.BadModel, "takes 1 at a time, not 2"):
+            cases.fix_shapes(self.model(1, 3, 8), 2)
+
+    def test_a_perturbation_moves_floats_a_little(self):
+        rng = np.random.default_rng(0)
+        ones = np.ones(1000, np.float32)
+        moved = cases.perturbed(ones, rng)
+        self.assertEqual(moved.dtype, np.float32)
+        self.assertTrue(np.all(moved != ones) and np.allclose(moved, ones, rtol=2e-6))
+        indices = np.arange(3)
+        self.assertIs(cases.perturbed(indices, rng), indices)
 
 
 class Assets(unittest.TestCase):

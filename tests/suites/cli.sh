@@ -172,5 +172,23 @@ refused "--against" trivet verify $lite --count 1 --provider reference
 refused "--against" trivet verify $lite $lite --count 1
 expect 0 trivet verify $lite $lite --count 1 --against reference
 
+# ---- bench-worker ----
+printf 'run 3\nsave worker.npz\nquit\nrun 1\n' >steps
+expect 0 bash -c "trivet bench-worker $lite --random --seed 7 <steps"
+python3 - <<'END' || fail "bench-worker answers: $(cat out)"
+import json
+ready, timed, saved = map(json.loads, open("out"))
+assert ready["ready"] and ready["load_ms"] > 0 and ready["first_run_ms"] > 0
+assert len(timed["ms"]) == 3 and min(timed["ms"]) > 0
+assert saved == {"saved": "worker.npz"}
+END
+cmp -s a.npz worker.npz || fail "bench-worker saves other outputs than run"
+expect 0 bash -c "trivet bench-worker $lite --random </dev/null"
+for step in 'run' 'run 0' 'run 1e3' 'run 1 2' 'fly 1' 'save worker.npz'; do
+  expect 2 bash -c "echo '$step' | trivet bench-worker $lite --random"
+  [ "$(wc -l <err)" -eq 1 ] || fail "bench-worker at '$step': not one line: $(head -c 300 err)"
+done
+refused "--random" trivet bench-worker $lite
+
 echo "cli: $checks commands, $failures failures"
 [ "$failures" -eq 0 ]

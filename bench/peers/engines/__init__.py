@@ -1,0 +1,32 @@
+"""One module per engine, each with two functions:
+
+convert(model, folder)                makes, in the folder, the file that load() takes; returns its path
+load(file, threads, inputs, outputs)  returns a function that runs the model once on the inputs, a dict of
+                                      arrays by name, and returns the outputs, in the order of their names
+
+`model` is an ONNX file whose input shapes are fixed. A run goes from arrays in memory to arrays in memory,
+and computes in float32. The modules are imported in an engine's own process only.
+"""
+
+import dataclasses
+import importlib
+
+
+@dataclasses.dataclass
+class Peer:
+    title: str
+    packages: list  # distributions on whose versions a result depends
+
+
+PEERS = {
+    "onnxruntime": Peer("ONNX Runtime", ["onnxruntime"]),
+    "openvino": Peer("OpenVINO", ["openvino"]),
+    "litert": Peer("LiteRT", ["ai-edge-litert", "onnx2tf"]),
+    "ncnn": Peer("ncnn", ["ncnn", "pnnx"]),
+    "mnn": Peer("MNN", ["mnn"]),
+}
+
+
+def module(name):
+    """The module of an engine; "reference" is the yardstick of the outputs."""
+    return importlib.import_module(f"engines.{name}")

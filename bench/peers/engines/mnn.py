@@ -1,0 +1,41 @@
+"""MNN: its own converter reads ONNX."""
+
+import subprocess
+
+import MNN
+import numpy as np
+import onnx
+
+from engines.errors import CannotConvert, last_words, script_of
+
+
+def convert(model, folder):
+    result = folder / "model.mnn"
+    command = [script_of("mnnconvert"), "-f", "ONNX", "--modelFile", model, "--MNNModel", result]
+    done = subprocess.run([*command, "--bizCode", "trivet"], cwd=folder, capture_output=True, text=True)
+    if done.returncode or not result.is_file():
+        raise CannotConvert(f"mnnconvert: {last_words(done)}")
+    return result
+
+
+def host_tensor(array):
+    return MNN.Tensor(array.shape, MNN.Halide_Type_Float, array, MNN.Tensor_DimensionType_Caffe)
+
+
+def load(file, threads, inputs, outputs):
+    net = MNN.Interpreter(str(file))
+    # "high" is float32 throughout; "low" would take float16 or bfloat16 where the processor has them.
+    session = net.createSession({"backend": "CPU", "precision": "high", "numThread": threads})
+    sources = [(net.getSessionInput(session, name), host_tensor(array)) for name, array in inputs.items()]
+    results = [net.getSessionOutput(session, name) for name in outputs]
+    targets = [(value, host_tensor(np.zeros(value.getShape(), np.float32))) for value in results]
+
+    def run():
+        for device, host in sources:
+            device.copyFrom(host)
+        net.runSession(session)
+        for device, host in targets:
+            device.copyToHostTensor(host)
+        return [host.getNumpyData() for _, host in targets]
+
+    return run

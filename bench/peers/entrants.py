@@ -1,0 +1,162 @@
+"""The engines that take part: started, checked, timed in turns."""
+
+import contextlib
+import importlib.metadata
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+
+import engines
+import sampling
+from cases import LOAD_TIMEOUT_S, ROOT, TOLERANCE, WORKER, serve_command
+from children import Child, EngineFailed
+from machine import ForeignLoad
+
+TRIVET = ROOT / "build" / "release" / "trivet"
+CONVERT_TIMEOUT_S = 300
+NAMES = ["trivet", *engines.PEERS]
+
+
+def version(name):
+    """Of an engine and of what converts for it."""
+    if name != "trivet":
+        return ", ".join(f"{p} {importlib.metadata.version(p)}" for p in engines.PEERS[name].packages)
+    told = subprocess.run([TRIVET, "--version"], capture_output=True, text=True, check=True).stdout
+    describe = ["git", "describe", "--always", "--dirty"]
+    commit = subprocess.run(describe, cwd=ROOT, capture_output=True, text=True).stdout.strip()
+    return told.strip() + (f" ({commit})" if commit else "")
+
+
+def converted(engine, case):
+    """The file that the engine loads for the case; made once per version. EngineFailed says why not."""
+    folder = case.folder / version(engine).replace(", ", "+").replace(" ", "-")
+    note = folder / "converted.json"
+    if not note.is_file():
+        folder.mkdir(exist_ok=True)
+        command = [sys.executable, WORKER, "convert", engine, case.file, folder]
+        with Child(command, folder / "convert.log") as child:
+            try:
+                answer = child.read_answer(CONVERT_TIMEOUT_S)
+            except EngineFailed as error:
+                answer = {"error": str(error)}
+        note.write_text(json.dumps(answer))
+    answer = json.loads(note.read_text())
+    if "error" in answer:
+        raise EngineFailed(f"cannot convert: {answer['error']}")
+    return folder / answer["file"]
+
+
+def command_of(engine, case, threads):
+    """Starts a process that loads the case and waits."""
+    description = case.folder / "reference.json"
+    if engine != "trivet":
+        return serve_command(engine, converted(engine, case), threads, description)
+    inputs = json.loads(description.read_text())["inputs"]
+    feeds = [word for name, file in inputs.items() for word in ("--input", f"{name}={case.folder / file}")]
+    return [TRIVET, "bench-worker", case.file, "--threads", str(threads), *feeds]
+
+
+class Entrant:
+    """One engine on one case: its child, its samples, and what is to be said of it."""
+
+    def __init__(self, engine):
+        self.engine = engine
+        self.child = None  # set while it takes part
+        self.run_ms = math.nan
+        self.rounds = []  # counted samples, in ms
+        self.facts = {}
+
+    def fail(self, reason):
+        self.child = None
+        self.facts |= {"status": "failed", "reason": reason}
+
+    def start(self, stack, case, threads):
+        """Loads the model and checks the outputs; leaves the child stopped."""
+        log = case.folder / f"{self.engine}.log"
+        child = stack.enter_context(Child(command_of(self.engine, case, threads), log))
+        ready = child.read_answer(LOAD_TIMEOUT_S)
+        self.facts |= {"load_ms": ready["load_ms"], "first_run_ms": ready["first_run_ms"]}
+        saved = case.folder / f"{self.engine}.npz"
+        saved.unlink(missing_ok=True)
+        child.ask(f"save {saved}", LOAD_TIMEOUT_S)
+        gap = case.difference(saved)
+        self.facts["difference"] = gap if math.isfinite(gap) else None
+        if case.comparable and not gap <= TOLERANCE:
+            child.stop()
+            raise EngineFailed(f"wrong: the outputs differ by {gap:.2g} of the largest magnitude")
+        self.run_ms = min(child.ask("run 3", LOAD_TIMEOUT_S)["ms"])
+        child.stop()
+        self.child = child
+
+    def take_turn(self, turn_s, load):
+        warm_up = sampling.warm_up_runs(self.run_ms)
+        count = warm_up + sampling.runs_in_turn(self.run_ms, turn_s)
+        self.child.wake()
+        answer = load.during(self.child, lambda: self.child.ask(f"run {count}", LOAD_TIMEOUT_S))
+        self.child.stop()
+        self.rounds.append(answer["ms"][warm_up:])
+
+    def conclude(self, own_rounds):
+        """The statistics, beside Trivet's samples of the same rounds where it took part."""
+        samples = [ms for turn in self.rounds for ms in turn]
+        self.facts |= {
+            "status": "timed",
+            "runs": len(samples),
+            "min_ms": min(samples),
+            "p50_ms": sampling.pooled_median(self.rounds),
+            "round_p50_ms": [sampling.pooled_median([turn]) for turn in self.rounds],
+        }
+        if own_rounds and self.engine != "trivet":
+            self.facts["ratio"] = sampling.ratio_interval(self.rounds, own_rounds)
+
+
+def start_all(entrants, stack, case, threads):
+    for entrant in entrants:
+        try:
+            entrant.start(stack, case, threads)
+        except EngineFailed as error:
+            entrant.fail(str(error))
+
+
+def take_rounds(entrants, plan, load):
+    """Rounds until the time is up, with a least number; an engine that fails drops out."""
+    running = {entrant.engine: entrant for entrant in entrants if entrant.child}
+    turn_s = plan.seconds / (plan.rounds * max(1, len(running)))
+    end = time.monotonic() + plan.seconds
+    for number, order in enumerate(sampling.schedule(list(running), plan.rounds, plan.seed)):
+        if number >= sampling.MIN_ROUNDS and time.monotonic() > end:
+            break
+        for entrant in (running[name] for name in order):
+            try:
+                if entrant.child:
+                    entrant.take_turn(turn_s, load)
+            except EngineFailed as error:
+                entrant.fail(str(error))
+
+
+def measure(case, threads, plan):
+    """All engines of the plan on one case with one thread count; the result as a dict of JSON values."""
+    entrants = [Entrant(name) for name in plan.engines]
+    load, load_average = ForeignLoad(), os.getloadavg()[0]
+    with contextlib.ExitStack() as stack:
+        start_all(entrants, stack, case, threads)
+        take_rounds(entrants, plan, load)
+        timed = {entrant.engine: entrant for entrant in entrants if entrant.child}
+    own = timed["trivet"].rounds if "trivet" in timed else None
+    for entrant in timed.values():
+        entrant.conclude(own)
+    return {
+        "model": case.name,
+        "batch": case.batch,
+        "threads": threads,
+        "precision": "float32",
+        "inputs": case.shapes,
+        "sensitivity": case.sensitivity if math.isfinite(case.sensitivity) else None,
+        "comparable": case.comparable,
+        "foreign_cpu": load.share(),
+        "load_average_before": load_average,
+        "engines": {entrant.engine: entrant.facts for entrant in entrants},
+    }
