@@ -1,7 +1,7 @@
 """The loops that measure peaks, as the compiler made them: the arithmetic that the rate is worked out from
 is there as often as the source says, and nothing in the loop goes to memory.
 
-    peak_loops.py OBJECT…      build/release/CMakeFiles/trivet_core.dir/src/kernels/isa/avx2.cc.o
+    peak_loops.py OBJECT…      build/release/CMakeFiles/trivet_kernels.dir/src/kernels/isa/avx2.cc.o
 """
 
 import pathlib

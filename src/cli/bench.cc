@@ -6,6 +6,7 @@
 
 #include "base/output_file.h"
 #include "cli/command.h"
+#include "cli/machine.h"
 
 namespace trivet::cli {
 namespace {
@@ -39,6 +40,18 @@ Result<void> check(const BenchOptions& options, const std::string& mode) {
   return {};
 }
 
+Result<int> run_machine_peaks(const BenchOptions& options) {
+  if (!options.models.empty()) {
+    return invalid_argument("--machine measures this machine and takes no MODEL");
+  }
+  return run_machine({.threads = options.session.threads,
+                      .save = options.save.path,
+                      .force = options.save.force,
+                      .json = options.json,
+                      .seconds = options.seconds.value_or(MachineOptions().seconds),
+                      .root = {}});
+}
+
 Result<int> run_bench(const BenchOptions& options) {
   struct Mode {
     bool chosen;
@@ -52,6 +65,7 @@ Result<int> run_bench(const BenchOptions& options) {
       {!options.emit_script.empty(), "--emit-script", run_bench_script},
   };
   if (!options.compare.empty()) return run_bench_compare(options);
+  if (options.machine) return run_machine_peaks(options);
   const Mode* chosen = nullptr;
   for (const Mode& mode : modes) {
     if (!mode.chosen) continue;
@@ -88,6 +102,12 @@ void add_modes(CLI::App& command, BenchOptions& options) {
   add_real(command, "--qps", options.qps, "Server: queries per second", "X", true);
   add_real(command, "--target-ms", options.target_ms, "Server: the bound of its p99", "MS", true);
   command.add_flag(
+      "--machine", options.machine,
+      "This machine's peaks: arithmetic and bandwidths per thread count, kept in a file");
+  add_real(command, "--watts", options.watts,
+           "What the busy processor draws: estimates the energy where there is no sensor", "W",
+           true);
+  command.add_flag(
       "--end-to-end", options.end_to_end,
       "Time decoding, resizing, normalising, inference and postprocessing of --input PICTURE");
   command
@@ -119,6 +139,7 @@ void add_bench(CommandLine& line) {
       "  trivet bench tests/models/resnet18.onnx tests/models/mobilenet_v3_small.onnx\n"
       "  trivet bench tests/models/resnet18.onnx --pace 30 --runs 60\n"
       "  trivet bench tests/models/resnet18.onnx --scenario SingleStream --seconds 2 --json\n"
+      "  trivet bench --machine --seconds 2 --save machine.json --force\n"
       "  trivet bench tests/models/resnet18.onnx --end-to-end --input "
       "tests/corpus/image_fuzz/rgb.png --resize 40x40",
       [options] { return run_bench(*options); });

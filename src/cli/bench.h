@@ -12,6 +12,7 @@
 #include "cli/model_argument.h"
 #include "cli/options.h"
 #include "measure/conditions.h"
+#include "measure/energy.h"
 #include "measure/latency.h"
 #include "measure/memory.h"
 #include "measure/pace.h"
@@ -34,6 +35,8 @@ struct BenchOptions {
   std::optional<double> qps;
   std::optional<double> target_ms;
   bool end_to_end = false;
+  bool machine = false;
+  std::optional<double> watts;
   std::string emit_script;
   bool torch = false;
   std::vector<std::string> compare;  ///< none, or two files of --save
@@ -67,15 +70,14 @@ struct BenchResult {
   LatencySamples latency;
   ModelMemory memory;
   Conditions conditions;
+  EnergyReading energy;  ///< over `energy_runs` inferences
+  std::size_t energy_runs = 0;
 };
 
 /// Loads the model, makes its inputs, with the first axis of each set to `batch` where one is
 /// given.
 [[nodiscard]] Result<BenchCase> prepare_case(const std::string& path, const BenchOptions& options,
                                              std::optional<std::int64_t> batch);
-
-/// "94 nodes on cpu, 2 threads, avx512"
-[[nodiscard]] std::string assignment_text(const std::vector<Assignment::Part>& parts, int threads);
 
 /// Latency of every model at every batch size; several models take turns.
 [[nodiscard]] Result<std::vector<BenchResult>> measure_models(const BenchOptions& options);

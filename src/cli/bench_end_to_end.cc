@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/mapped_file.h"
+#include "cli/assignment.h"
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/feed.h"
@@ -159,9 +160,8 @@ Result<int> run_bench_end_to_end(const BenchOptions& options) {
     print_json(stages_json(c, times));
     return kPassed;
   }
-  print(cat(format_text(c.name, 40), ": ",
-            assignment_text(c.session->assignment().parts, c.session->threads()), "\n\n",
-            stages_text(times)));
+  print(
+      cat(format_text(c.name, 40), ": ", assignment_text(*c.session), "\n\n", stages_text(times)));
   return kPassed;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/assignment.h"
 #include "cli/bench.h"
 #include "cli/command.h"
 #include "cli/format.h"
@@ -19,8 +20,7 @@ std::optional<std::int64_t> only_batch(const BenchOptions& options) {
 }
 
 std::string head_text(const BenchCase& c) {
-  return cat(format_text(c.name, 40), ": ",
-             assignment_text(c.session->assignment().parts, c.session->threads()), "\n");
+  return cat(format_text(c.name, 40), ": ", assignment_text(*c.session), "\n");
 }
 
 std::string latency_line(std::span<const double> samples_ms) {

@@ -3,8 +3,9 @@
 #include <cmath>
 
 #include "base/cpu_info.h"
+#include "base/timestamp.h"
 #include "base/version.h"
-#include "bundle/manifest.h"
+#include "cli/assignment.h"
 #include "cli/bench.h"
 #include "cli/format.h"
 #include "cli/table.h"
@@ -26,12 +27,44 @@ Json conditions_json(const BenchResult& result) {
           {"disturbances", disturbances(result.latency.samples_ms, c)}};
 }
 
-Json result_json(const BenchResult& result, bool samples) {
-  Json providers = Json::array();
-  for (const Assignment::Part& part : result.assignment) {
-    providers.push_back(
-        {{"name", part.provider}, {"nodes", part.nodes}, {"segments", part.segments}});
+std::optional<double> joules_per_inference(const BenchResult& result) {
+  if (!result.energy.joules || result.energy_runs == 0) return std::nullopt;
+  return *result.energy.joules / static_cast<double>(result.energy_runs);
+}
+
+Json energy_json(const BenchResult& result) {
+  const auto joules = joules_per_inference(result);
+  return {{"mj_per_inference", joules ? Json(1000 * *joules) : Json()},
+          {"source", result.energy.source},
+          {"estimate", result.energy.estimate},
+          {"note", result.energy.note}};
+}
+
+/// "12.3 mJ per inference (RAPL package-0)", or why there is none.
+std::string energy_text(const BenchResult& result) {
+  const auto joules = joules_per_inference(result);
+  std::string out = result.energy.source;
+  if (joules) {
+    out = cat(format_number(std::round(*joules * 1e5) / 100), " mJ per inference (", out, ")");
   }
+  return result.energy.note.empty() ? out : cat(out, "; ", result.energy.note);
+}
+
+/// One line where all results say the same, as without a sensor; else one for each.
+std::string energies_text(const std::vector<BenchResult>& results) {
+  std::string out;
+  for (const BenchResult& result : results) {
+    const std::string text = energy_text(result);
+    const bool alone = results.size() == 1 || !joules_per_inference(result);
+    const std::string line = cat(
+        "energy", alone ? "" : cat(" of ", format_text(result.name, 40), ", batch ", result.batch),
+        ": ", text, "\n");
+    if (out.find(line) == std::string::npos) out += line;
+  }
+  return out;
+}
+
+Json result_json(const BenchResult& result, bool samples) {
   Json inputs = Json::array();
   for (const auto& [name, type] : result.inputs) inputs.push_back(json_port(name, type));
   const LogNormalFit fit = fit_log_normal(result.latency.samples_ms);
@@ -42,7 +75,7 @@ Json result_json(const BenchResult& result, bool samples) {
   }
   return {{"model", result.name},
           {"path", result.path},
-          {"providers", providers},
+          {"providers", json_assignment(result.assignment)},
           {"threads", result.threads},
           {"batch", result.batch},
           {"inputs", inputs},
@@ -57,6 +90,7 @@ Json result_json(const BenchResult& result, bool samples) {
           {"samples_per_s", stats.throughput * static_cast<double>(result.batch)},
           {"memory", to_json(result.memory)},
           {"memory_timeline", timeline},
+          {"energy", energy_json(result)},
           {"conditions", conditions_json(result)}};
 }
 
@@ -188,17 +222,6 @@ std::string conditions_text(const std::vector<BenchResult>& results) {
 
 }  // namespace
 
-std::string assignment_text(const std::vector<Assignment::Part>& parts, int threads) {
-  std::string who;
-  for (const Assignment::Part& part : parts) {
-    if (part.nodes > 0)
-      who += cat(who.empty() ? "" : ", ", part.nodes, " nodes on ", part.provider);
-  }
-  const auto isa = selected_isa();
-  return cat(who.empty() ? "no nodes left" : who, ", ", threads,
-             threads == 1 ? " thread" : " threads", ", ", isa ? isa_name(*isa) : "");
-}
-
 Json machine_json() {
   const ClockState clock = clock_state();
   const auto isa = selected_isa();
@@ -236,7 +259,7 @@ std::string bench_text(const std::vector<BenchResult>& results) {
         results.size() > 1 ? cat(format_text(result.name, 40), ", batch ", result.batch, ": ") : "",
         "memory over time: ", timeline_text(result), "\n");
   }
-  return out + ratios_text(results) + conditions_text(results);
+  return out + ratios_text(results) + energies_text(results) + conditions_text(results);
 }
 
 }  // namespace trivet::cli

@@ -64,6 +64,37 @@ BenchResult describe(const BenchCase& c) {
   return out;
 }
 
+Result<std::vector<LatencySamples>> take_samples(std::span<const TimedRun> runs,
+                                                 const LatencyOptions& protocol,
+                                                 const LatencyProgress& progress) {
+  if (runs.size() > 1) return measure_alternating(runs, protocol, progress);
+  TRIVET_ASSIGN(LatencySamples only, measure_latency(runs.front(), protocol, progress));
+  return std::vector{std::move(only)};
+}
+
+/// Apart from the latency, so that reading a sensor disturbs no sample: as many runs as fill a
+/// second, which a sensor that tells ten times a second can resolve.
+Result<void> measure_energy(const TimedRun& run, const BenchOptions& options, BenchResult& result) {
+  constexpr double kEnergyMs = 1000;
+  EnergyMeter meter = EnergyMeter::find();
+  result.energy.source = meter.source();
+  result.energy.note = meter.note();
+  if (!meter.available() && !options.watts) return {};
+  const auto before = processor_time();
+  const Clock::time_point start = Clock::now();
+  meter.start();
+  for (; ms_since(start) < kEnergyMs; ++result.energy_runs) TRIVET_TRY(run());
+  EnergyReading reading = meter.stop();
+  const double seconds = ms_since(start) / 1000;
+  const auto after = processor_time();
+  if (!reading.joules && options.watts && before && after) {
+    reading =
+        estimate_joules(after->own - before->own, seconds, *options.watts, usable_thread_count());
+  }
+  result.energy = std::move(reading);
+  return {};
+}
+
 /// All models at one batch size.
 Result<void> measure_round(const BenchOptions& options, std::optional<std::int64_t> batch,
                            std::vector<BenchResult>& out) {
@@ -89,16 +120,12 @@ Result<void> measure_round(const BenchOptions& options, std::optional<std::int64
     shown = done;
   };
   const ConditionsMeter meter;
-  std::vector<LatencySamples> samples(1);
-  if (runs.size() == 1) {
-    TRIVET_ASSIGN(samples.front(), measure_latency(runs.front(), protocol, advance));
-  } else {
-    TRIVET_ASSIGN(samples, measure_alternating(runs, protocol, advance));
-  }
+  TRIVET_ASSIGN(std::vector<LatencySamples> samples, take_samples(runs, protocol, advance));
   const Conditions conditions = meter.finish();
   for (std::size_t i = 0; i < results.size(); ++i) {
     results[i].latency = std::move(samples[i]);
     results[i].conditions = conditions;
+    TRIVET_TRY(measure_energy(runs[i], options, results[i]));
     out.push_back(std::move(results[i]));
   }
   return {};

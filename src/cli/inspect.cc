@@ -59,7 +59,7 @@ Result<Inspection> inspect_model(const Model& model, const InspectOptions& optio
   const Graph& graph = *model.graph;
   Inspection out{model, input_ports(graph), output_ports(graph), {}, {}, {}, {}, {}};
   std::string no_roofline;
-  TRIVET_ASSIGN(out.roofline, find_roofline(options.roofline, no_roofline));
+  TRIVET_ASSIGN(out.roofline, find_roofline(options.roofline, 0, no_roofline));
   TRIVET_ASSIGN(const ShapeBindings bindings, parse_shapes(out.inputs, options.shapes));
   TRIVET_ASSIGN(const auto open, resolve_shapes(out.inputs, {}, OpenDims::kSymbolic));
   TRIVET_ASSIGN(const auto given, resolve_shapes(out.inputs, bindings, OpenDims::kSymbolic));

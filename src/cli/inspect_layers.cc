@@ -2,24 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 
 #include "cli/format.h"
 #include "cli/table.h"
-#include "measure/machine_file.h"
 
 namespace trivet::cli {
 namespace {
-
-std::optional<double> positive_number(std::string_view text) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && stop == text.data() + text.size();
-  return whole && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
-}
 
 double streaming_ms(std::int64_t parameters, const WeightForm& form, double bytes_per_s) {
   return 1000.0 * static_cast<double>(weight_bytes_at(parameters, form.bits)) / bytes_per_s;
@@ -46,40 +35,6 @@ Json json_or_null(const std::optional<T>& value) {
 }
 
 }  // namespace
-
-Result<Roofline> parse_roofline(const std::string& text) {
-  const std::size_t comma = std::min(text.find(','), text.size());
-  const std::string_view all = text;
-  const auto gflops = positive_number(all.substr(0, comma));
-  const auto gbytes = positive_number(all.substr(std::min(comma + 1, text.size())));
-  if (!gflops || !gbytes) {
-    return invalid_argument("--roofline takes GFLOP/s and GB/s, such as 230,37, not '", text, "'");
-  }
-  return Roofline{.flops_per_s = *gflops * 1e9, .bytes_per_s = *gbytes * 1e9};
-}
-
-Result<std::optional<KnownRoofline>> find_roofline(const std::string& text, std::string& why) {
-  if (!text.empty()) {
-    TRIVET_ASSIGN(const Roofline given, parse_roofline(text));
-    return KnownRoofline{given, "--roofline"};
-  }
-  const auto path = default_machine_file();
-  std::error_code ignored;
-  if (!path || !std::filesystem::exists(*path, ignored)) {
-    why =
-        "no side of the roofline, because the peaks of this machine are not known: "
-        "run trivet bench --machine once, or give --roofline GFLOPS,GBPS";
-    return std::optional<KnownRoofline>();
-  }
-  const auto peaks = read_machine_file(*path);
-  if (!peaks) {
-    why = cat("no side of the roofline: ", peaks.error().message);
-    return std::optional<KnownRoofline>();
-  }
-  const int threads = default_thread_count();
-  return KnownRoofline{trivet::roofline(*peaks, threads),
-                       cat(*path, ", ", threads, threads == 1 ? " thread" : " threads")};
-}
 
 Json json_dim(const Dim& d) { return d.is_constant() ? Json(d.value()) : Json(); }
 

@@ -7,28 +7,11 @@
 
 #include "base/error.h"
 #include "cli/json.h"
+#include "cli/roofline.h"
 #include "graph/graph.h"
 #include "measure/cost.h"
-#include "measure/roofline.h"
 
 namespace trivet::cli {
-
-/// A roofline, and where it comes from.
-struct KnownRoofline {
-  Roofline roofline;
-  std::string source;
-
-  /// The FLOPs per byte from which on arithmetic decides, and below which memory does.
-  [[nodiscard]] double ridge() const { return roofline.flops_per_s / roofline.bytes_per_s; }
-};
-
-/// "230,37": GFLOP/s and GB/s, both above 0.
-[[nodiscard]] Result<Roofline> parse_roofline(const std::string& text);
-
-/// What --roofline says; where it is empty, the peaks in the machine's file for the default thread
-/// count. Without a file that can be used there is none, and `why` tells how to get one.
-[[nodiscard]] Result<std::optional<KnownRoofline>> find_roofline(const std::string& text,
-                                                                 std::string& why);
 
 /// A number; null while a dimension in it is open.
 [[nodiscard]] Json json_dim(const Dim& d);

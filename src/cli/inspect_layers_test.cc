@@ -96,7 +96,7 @@ TEST(InspectLayers, TheMachinesFileServesWhereNoneIsGiven) {
   const std::string saved = before == nullptr ? "" : before;
   setenv("XDG_CACHE_HOME", dir.path().c_str(), 1);
   std::string why;
-  auto found = find_roofline("", why);
+  auto found = find_roofline("", 0, why);
   ASSERT_TRUE(found);
   EXPECT_FALSE(*found);
   EXPECT_NE(why.find("run trivet bench --machine once, or give --roofline"), std::string::npos);
@@ -115,18 +115,18 @@ TEST(InspectLayers, TheMachinesFileServesWhereNoneIsGiven) {
                            .dram_copy_gb_s = 1});
   const std::string path = *default_machine_file();
   ASSERT_TRUE(write_machine_file(peaks, path, true));
-  found = find_roofline("", why);
+  found = find_roofline("", 0, why);
   ASSERT_TRUE(found && *found) << why;
   EXPECT_DOUBLE_EQ((*found)->ridge(), 4);
   EXPECT_NE((*found)->source.find(path), std::string::npos);
 
   peaks.cpu += " II";
   ASSERT_TRUE(write_machine_file(peaks, path, true));
-  found = find_roofline("", why);
+  found = find_roofline("", 0, why);
   ASSERT_TRUE(found);
   EXPECT_FALSE(*found);
   EXPECT_NE(why.find("holds the peaks of"), std::string::npos) << why;
-  EXPECT_DOUBLE_EQ((*find_roofline("9,3", why))->ridge(), 3);
+  EXPECT_DOUBLE_EQ((*find_roofline("9,3", 0, why))->ridge(), 3);
 
   saved.empty() ? unsetenv("XDG_CACHE_HOME") : setenv("XDG_CACHE_HOME", saved.c_str(), 1);
 }

@@ -21,6 +21,7 @@
 #include "cli/options.h"
 #include "cli/profile_text.h"
 #include "cli/progress.h"
+#include "cli/roofline.h"
 #include "measure/profile_file.h"
 #include "runtime/feed.h"
 
@@ -42,28 +43,6 @@ struct ProfileFlags {
   /// The trace goes by the same --force.
   [[nodiscard]] SaveFlags trace_file() const { return {trace, save.force}; }
 };
-
-/// One number of a list that commas separate; takes it off the front of `text`.
-std::optional<double> take_number(std::string_view& text) {
-  double value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || !std::isfinite(value) || value <= 0) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
-  if (text.starts_with(',')) text.remove_prefix(1);
-  return value;
-}
-
-Result<std::optional<Roofline>> parse_roofline(const std::string& text) {
-  if (text.empty()) return std::nullopt;
-  std::string_view rest = text;
-  const auto gflops = take_number(rest);
-  const auto gbytes = gflops ? take_number(rest) : std::nullopt;
-  if (!gbytes || !rest.empty()) {
-    return invalid_argument("--roofline takes GFLOP/s and GB/s, both above 0, as in 230,37, not '",
-                            text, "'");
-  }
-  return Roofline{*gflops * 1e9, *gbytes * 1e9};
-}
 
 Result<std::size_t> parse_top(const std::string& text) {
   if (text == "all") return std::numeric_limits<std::size_t>::max();
@@ -126,8 +105,7 @@ Result<ProfileSamples> measure(Session& session, std::span<const Tensor> inputs,
   return measure_profile(session, inputs, options, [&progress] { progress.advance(); });
 }
 
-Result<int> profile_model(const ProfileFlags& flags, const std::optional<Roofline>& roofline,
-                          std::size_t top) {
+Result<int> profile_model(const ProfileFlags& flags, std::size_t top) {
   TRIVET_TRY(check_files(flags));
   TRIVET_ASSIGN(const LoadedModel model, load_model(flags.model));
   TRIVET_ASSIGN(const std::unique_ptr<Session> session, make_session(flags, model.model));
@@ -144,9 +122,13 @@ Result<int> profile_model(const ProfileFlags& flags, const std::optional<Rooflin
   Profile profile = summarize_profile(session->graph(), cost, samples);
   profile.model = model.name;
   profile.threads = session->threads();
+  std::string no_roofline;
+  TRIVET_ASSIGN(const auto known, find_roofline(flags.roofline, session->threads(), no_roofline));
+  const auto roofline = known ? std::optional(known->roofline) : std::nullopt;
+  if (!known) profile.notes.push_back(no_roofline);
 
   Json document = profile_to_json(profile, roofline);
-  document["providers"] = json_assignment(session->assignment());
+  document["providers"] = json_assignment(session->assignment().parts);
   if (!flags.save.path.empty()) TRIVET_TRY(write_file(flags.save, json_to_text(document)));
   if (!flags.trace.empty()) {
     TRIVET_TRY(write_file(flags.trace_file(),
@@ -161,12 +143,12 @@ Result<int> profile_model(const ProfileFlags& flags, const std::optional<Rooflin
 }
 
 Result<int> run_profile(const ProfileFlags& flags) {
-  TRIVET_ASSIGN(const std::optional<Roofline> roofline, parse_roofline(flags.roofline));
+  if (!flags.roofline.empty()) TRIVET_TRY(parse_roofline(flags.roofline));
   TRIVET_ASSIGN(const std::size_t top, parse_top(flags.top));
   if (flags.compare.empty() && flags.model.empty()) {
     return invalid_argument("a MODEL is missing, or --compare A B; see trivet profile --help");
   }
-  if (flags.compare.empty()) return profile_model(flags, roofline, top);
+  if (flags.compare.empty()) return profile_model(flags, top);
   const bool measures = !flags.model.empty() || !flags.save.path.empty() || !flags.trace.empty();
   if (measures) {
     return invalid_argument(

@@ -107,7 +107,7 @@ Json to_json(const Session& session, const Outcome& outcome, const std::vector<R
               {"outputs", outputs},
               {"run_ms", outcome.milliseconds},
               {"threads", session.threads()},
-              {"providers", json_assignment(session.assignment())}};
+              {"providers", json_assignment(session.assignment().parts)}};
   if (rankings.empty()) return out;
   Json top = Json::array();
   for (const Ranking& ranking : rankings) {

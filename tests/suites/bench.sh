@@ -22,6 +22,14 @@ json trivet bench $small $lite --runs 12 --json
 holds "len(d['results']) == 2 and len(d['ratios']) == 1"
 holds "(lambda r: r['model'] == 'efficientnet_lite0' and r['low'] <= r['ratio'] <= r['high'])(d['ratios'][0])"
 json trivet bench $models/lstm.onnx --runs 3 --json
+holds "'source' in d['results'][0]['energy']"
+json trivet bench $small --runs 3 --watts 15 --json
+holds "(lambda e: e['mj_per_inference'] > 0 and (e['estimate'] or e['source'] != 'estimate'))(d['results'][0]['energy'])"
+json trivet bench --machine --seconds 1 --save machine.json --json
+holds "d['cpu'] and d['peaks'][0]['fma_gflops'] > 0"
+[ -s machine.json ] || fail "--machine wrote no file"
+refused "machine.json" trivet bench --machine --seconds 1 --save machine.json
+refused "takes no MODEL" trivet bench --machine $small
 refused "no MODEL" trivet bench
 refused "missing.onnx" trivet bench missing.onnx
 refused "batch is fixed" trivet bench $models/blazeface.onnx --batch 2
