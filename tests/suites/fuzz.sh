@@ -1,5 +1,5 @@
 #!/bin/bash
-# Runs each libFuzzer program for a short time (FUZZ_SECONDS, 30), starting from tests/corpus/<program>
+# Runs each libFuzzer program for a short time (FUZZ_SECONDS, 20), starting from tests/corpus/<program>
 # where there is one. What it finds is left in build/asan/fuzz/findings.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -16,7 +16,7 @@ fuzz_one() {
   local name=$1 seeds=()
   mkdir -p "build/asan/fuzz/corpus/$name"
   [ ! -d "tests/corpus/$name" ] || seeds=("tests/corpus/$name")
-  "build/asan/fuzzers/$name" -max_total_time="${FUZZ_SECONDS:-30}" -timeout=60 -rss_limit_mb=2048 \
+  "build/asan/fuzzers/$name" -max_total_time="${FUZZ_SECONDS:-20}" -timeout=60 -rss_limit_mb=2048 \
     -max_len=65536 -print_final_stats=1 -artifact_prefix="build/asan/fuzz/findings/$name-" \
     "build/asan/fuzz/corpus/$name" "${seeds[@]}" >"build/asan/fuzz/$name.log" 2>&1
 }
