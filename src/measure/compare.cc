@@ -10,7 +10,8 @@
 namespace trivet {
 namespace {
 
-constexpr int kResamples = 2000;
+constexpr std::size_t kMostDraws = 40'000'000;  // about a second
+constexpr int kFewestResamples = 200;
 constexpr int kLowPerMille = 25;
 constexpr int kHighPerMille = 975;
 
@@ -35,15 +36,18 @@ void resample(std::span<const double> samples, std::mt19937_64& random, std::vec
 
 }  // namespace
 
-MedianRatio median_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed) {
+MedianRatio median_ratio(std::span<const double> a, std::span<const double> b, std::uint64_t seed,
+                         int resamples) {
+  const auto affordable = static_cast<int>(kMostDraws / (a.size() + b.size()));
+  resamples = std::max(kFewestResamples, std::min(resamples, affordable));
   std::mt19937_64 random(seed);
   std::vector<double> drawn_a(a.begin(), a.end());
   std::vector<double> drawn_b(b.begin(), b.end());
   MedianRatio out;
   out.ratio = median_of(drawn_b) / median_of(drawn_a);
   std::vector<double> ratios;
-  ratios.reserve(kResamples);
-  for (int i = 0; i < kResamples; ++i) {
+  ratios.reserve(static_cast<std::size_t>(resamples));
+  for (int i = 0; i < resamples; ++i) {
     resample(a, random, drawn_a);
     resample(b, random, drawn_b);
     ratios.push_back(median_of(drawn_b) / median_of(drawn_a));

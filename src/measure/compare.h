@@ -17,9 +17,10 @@ struct MedianRatio {
 ///
 /// The interval is the percentile bootstrap (Efron, 1979) over moving blocks of n^(1/3) consecutive
 /// samples (Künsch, 1989): a disturbance hits neighbouring runs together, so single samples drawn
-/// by themselves would promise too much. The same samples and seed give the same interval.
+/// by themselves would promise too much. Of very many samples fewer than `resamples` sets are
+/// drawn, at least 200. The same samples and seed give the same interval.
 [[nodiscard]] MedianRatio median_ratio(std::span<const double> a, std::span<const double> b,
-                                       std::uint64_t seed = 0);
+                                       std::uint64_t seed = 0, int resamples = 2000);
 
 enum class Verdict : std::uint8_t { kSame, kSlower, kFaster };
 

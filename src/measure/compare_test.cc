@@ -18,7 +18,8 @@ std::vector<double> times(std::size_t count, double median, double sigma, std::u
   return out;
 }
 
-constexpr int kTrials = 200;
+constexpr int kTrials = 100;
+constexpr int kResamples = 400;
 
 int count_verdicts(Verdict verdict, double factor, std::size_t count, double sigma) {
   int hits = 0;
@@ -26,7 +27,7 @@ int count_verdicts(Verdict verdict, double factor, std::size_t count, double sig
     const auto seed = static_cast<std::uint64_t>(2 * i);
     const auto a = times(count, 10, sigma, seed);
     const auto b = times(count, 10 * factor, sigma, seed + 1);
-    hits += judge(median_ratio(a, b)) == verdict ? 1 : 0;
+    hits += judge(median_ratio(a, b, 0, kResamples)) == verdict ? 1 : 0;
   }
   return hits;
 }
@@ -39,14 +40,15 @@ TEST(Compare, EqualRunsCompareAsEqual) {
 TEST(Compare, FivePerCentAreFound) {
   EXPECT_GE(count_verdicts(Verdict::kSlower, 1.05, 50, 0.02), kTrials * 95 / 100);
   EXPECT_GE(count_verdicts(Verdict::kFaster, 1 / 1.05, 50, 0.02), kTrials * 95 / 100);
-  EXPECT_GE(count_verdicts(Verdict::kSlower, 1.05, 400, 0.06), kTrials * 95 / 100);
+  EXPECT_GE(count_verdicts(Verdict::kSlower, 1.05, 200, 0.04), kTrials * 95 / 100);
 }
 
 TEST(Compare, TheIntervalHoldsTheTruthAsOftenAsItSays) {
   int held = 0;
   for (int i = 0; i < kTrials; ++i) {
     const auto seed = static_cast<std::uint64_t>(2 * i);
-    const MedianRatio r = median_ratio(times(60, 10, 0.1, seed), times(60, 12, 0.1, seed + 1));
+    const MedianRatio r =
+        median_ratio(times(60, 10, 0.1, seed), times(60, 12, 0.1, seed + 1), 0, kResamples);
     held += r.low <= 1.2 && 1.2 <= r.high ? 1 : 0;
   }
   EXPECT_GE(held, kTrials * 88 / 100);  // 95 % in the limit; a bootstrap of few samples is narrower
