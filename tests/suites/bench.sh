@@ -68,7 +68,7 @@ json trivet bench $small --pace 200 --runs 20 --json
 holds "d['frames'] == 20 and d['missed'] == d['late'] + d['dropped'] and d['latency']['runs'] + d['dropped'] == 20"
 expect 0 trivet bench $small --pace 50 --runs 5
 grep -q 'missed ' out || fail "pace tells no misses: $(cat out)"
-expect 1 trivet bench $small --scenario SingleStream --seconds 0.01 --json
+expect 1 trivet bench $small --scenario SingleStream --seconds 0.001 --json
 holds "not d['valid'] and 'needs 64' in d['faults'][0]"
 json trivet bench $small --scenario offline --batch 4 --seconds 0.2 --json
 holds "d['valid'] and d['metric'] > 0 and d['samples'] == 4 * d['queries']"
