@@ -66,8 +66,9 @@ std::vector<std::string> names_of(const Groups& groups, const std::vector<std::s
       sides[name].insert(i < a_count);
     }
   }
-  std::ranges::stable_partition(order,
-                                [&](const std::string& name) { return sides[name].size() == 2; });
+  // Not the one of std::ranges, whose result clang 14 cannot compile.
+  std::stable_partition(order.begin(), order.end(),
+                        [&](const std::string& name) { return sides[name].size() == 2; });
   return order;
 }
 
