@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "base/output_file.h"
 #include "cli/command.h"
 #include "cli/machine.h"
 
@@ -14,19 +13,19 @@ namespace {
 Result<int> run_latency(const BenchOptions& options) {
   TRIVET_TRY(options.save.check());
   TRIVET_ASSIGN(const std::vector<BenchResult> results, measure_models(options));
+  const std::vector<BenchRatio> ratios = ratios_to_first(results);
   if (!options.save.path.empty()) {
-    TRIVET_ASSIGN(OutputFile file, OutputFile::create(options.save.path, options.save.force));
-    TRIVET_TRY(file.write(bench_json(results, true).dump(2) + "\n"));
-    TRIVET_TRY(file.commit());
+    TRIVET_TRY(options.save.write(bench_json(results, ratios, true).dump(2) + "\n"));
   }
   if (options.json) {
-    print_json(bench_json(results, false));
+    print_json(bench_json(results, ratios, false));
   } else {
-    print(bench_text(results));
+    print(bench_text(results, ratios));
   }
   return kPassed;
 }
 
+/// What is asked of a mode that runs a model; the one without a flag measures latencies.
 Result<void> check(const BenchOptions& options, const std::string& mode) {
   if (options.models.empty()) {
     return invalid_argument("there is no MODEL; give one or more .onnx files or bundles");
@@ -56,16 +55,17 @@ Result<int> run_bench(const BenchOptions& options) {
   struct Mode {
     bool chosen;
     const char* flag;
+    bool runs_model;
     Result<int> (*run)(const BenchOptions&);
   };
   const Mode modes[] = {
-      {options.pace.has_value(), "--pace", run_bench_pace},
-      {!options.scenario.empty(), "--scenario", run_bench_scenario},
-      {options.end_to_end, "--end-to-end", run_bench_end_to_end},
-      {!options.emit_script.empty(), "--emit-script", run_bench_script},
+      {!options.compare.empty(), "--compare", false, run_bench_compare},
+      {options.machine, "--machine", false, run_machine_peaks},
+      {options.pace.has_value(), "--pace", true, run_bench_pace},
+      {!options.scenario.empty(), "--scenario", true, run_bench_scenario},
+      {options.end_to_end, "--end-to-end", true, run_bench_end_to_end},
+      {!options.emit_script.empty(), "--emit-script", true, run_bench_script},
   };
-  if (!options.compare.empty()) return run_bench_compare(options);
-  if (options.machine) return run_machine_peaks(options);
   const Mode* chosen = nullptr;
   for (const Mode& mode : modes) {
     if (!mode.chosen) continue;
@@ -73,7 +73,9 @@ Result<int> run_bench(const BenchOptions& options) {
       return invalid_argument(chosen->flag, " and ", mode.flag, " cannot go together");
     chosen = &mode;
   }
-  TRIVET_TRY(check(options, chosen == nullptr ? "" : chosen->flag));
+  if (chosen == nullptr || chosen->runs_model) {
+    TRIVET_TRY(check(options, chosen == nullptr ? "" : chosen->flag));
+  }
   return chosen == nullptr ? run_latency(options) : chosen->run(options);
 }
 
@@ -142,7 +144,10 @@ void add_bench(CommandLine& line) {
       "  trivet bench --machine --seconds 2 --save machine.json --force\n"
       "  trivet bench tests/models/resnet18.onnx --end-to-end --input "
       "tests/corpus/image_fuzz/rgb.png --resize 40x40",
-      [options] { return run_bench(*options); });
+      [options] {
+        options->feed.random = true;  // what --input leaves out is made up
+        return run_bench(*options);
+      });
   command.add_option("MODEL", options->models, "Models (.onnx) or bundles; several take turns");
   options->feed.add_to(command);
   options->session.add_to(command);

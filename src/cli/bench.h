@@ -11,6 +11,7 @@
 #include "cli/json.h"
 #include "cli/model_argument.h"
 #include "cli/options.h"
+#include "measure/compare.h"
 #include "measure/conditions.h"
 #include "measure/energy.h"
 #include "measure/latency.h"
@@ -82,9 +83,24 @@ struct BenchResult {
 /// Latency of every model at every batch size; several models take turns.
 [[nodiscard]] Result<std::vector<BenchResult>> measure_models(const BenchOptions& options);
 
-/// {"trivet_version", "created", "machine": …, "results": […]}; with every sample for --save.
-[[nodiscard]] Json bench_json(const std::vector<BenchResult>& results, bool samples);
-[[nodiscard]] std::string bench_text(const std::vector<BenchResult>& results);
+/// A model's time over that of the first one, at the same batch size.
+struct BenchRatio {
+  std::string model;
+  std::string against;
+  std::int64_t batch = 1;
+  MedianRatio ratio;
+};
+
+/// Of each model but the first; none for one model.
+[[nodiscard]] std::vector<BenchRatio> ratios_to_first(const std::vector<BenchResult>& results);
+
+/// {"trivet_version", "created", "machine": …, "results": […], "ratios": […]}; with every sample
+/// for
+/// --save.
+[[nodiscard]] Json bench_json(const std::vector<BenchResult>& results,
+                              const std::vector<BenchRatio>& ratios, bool samples);
+[[nodiscard]] std::string bench_text(const std::vector<BenchResult>& results,
+                                     const std::vector<BenchRatio>& ratios);
 /// {"cpu", "isa", "physical_cores", "governor", "mhz"}
 [[nodiscard]] Json machine_json();
 

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/format.h"
 #include "cli/progress.h"
-#include "cli/table.h"
 #include "report/report.h"
 
 namespace trivet::cli {
@@ -28,14 +27,6 @@ std::string latency_line(std::span<const double> samples_ms) {
   return cat("latency    p50 ", format_ms(stats.p50), ", p90 ", format_ms(stats.p90), ", p95 ",
              format_ms(stats.p95), ", p99 ", format_ms(stats.p99),
              stats.p99_is_max ? " (the slowest)" : "", ", max ", format_ms(stats.max), "\n");
-}
-
-Json latency_json(const std::vector<double>& samples_ms) {
-  Json out = to_json(LatencySamples{.samples_ms = samples_ms}, false);
-  out.erase("first_run_ms");
-  out.erase("warmup");
-  out.erase("throughput_per_s");
-  return out;
 }
 
 Json case_json(const BenchCase& c) {
@@ -74,8 +65,8 @@ Result<int> run_bench_pace(const BenchOptions& options) {
     out["dropped"] = result.dropped;
     out["missed"] = result.missed();
     out["seconds"] = result.seconds;
-    out["latency"] = latency_json(result.latency_ms);
-    out["run"] = latency_json(result.run_ms);
+    out["latency"] = to_json(summarize_latency(result.latency_ms));
+    out["run"] = to_json(summarize_latency(result.run_ms));
     print_json(out);
     return kPassed;
   }
@@ -125,7 +116,7 @@ Json scenario_json(const BenchCase& c, const ScenarioOptions& scenario,
     out["qps"] = scenario.queries_per_second;
     out["target_ms"] = scenario.target_ms;
   }
-  out["latency"] = latency_json(result.latency_ms);
+  out["latency"] = to_json(summarize_latency(result.latency_ms));
   return out;
 }
 

@@ -9,7 +9,6 @@
 #include "cli/bench.h"
 #include "cli/format.h"
 #include "cli/table.h"
-#include "measure/compare.h"
 #include "report/report.h"
 
 namespace trivet::cli {
@@ -94,21 +93,9 @@ Json result_json(const BenchResult& result, bool samples) {
           {"conditions", conditions_json(result)}};
 }
 
-/// Of several models at one batch size, each against the first.
-Json ratios_json(const std::vector<BenchResult>& results) {
-  Json out = Json::array();
-  for (const BenchResult& result : results) {
-    const auto first = std::ranges::find(results, result.batch, &BenchResult::batch);
-    if (&*first == &result || first->path == result.path) continue;
-    const MedianRatio ratio = median_ratio(first->latency.samples_ms, result.latency.samples_ms);
-    out.push_back({{"model", result.name},
-                   {"against", first->name},
-                   {"batch", result.batch},
-                   {"ratio", ratio.ratio},
-                   {"low", ratio.low},
-                   {"high", ratio.high}});
-  }
-  return out;
+Json ratio_json(const BenchRatio& entry) {
+  return {{"model", entry.model},       {"against", entry.against}, {"batch", entry.batch},
+          {"ratio", entry.ratio.ratio}, {"low", entry.ratio.low},   {"high", entry.ratio.high}};
 }
 
 std::string inputs_text(const BenchResult& result) {
@@ -186,17 +173,14 @@ std::string timeline_text(const BenchResult& result) {
   return out;
 }
 
-std::string ratios_text(const std::vector<BenchResult>& results) {
+std::string ratios_text(const std::vector<BenchRatio>& ratios, bool name_batch) {
   std::string out;
-  for (const Json& entry : ratios_json(results)) {
-    const auto number = [&](const char* key) {
-      return format_number(std::round(entry[key].get<double>() * 1000) / 1000);
-    };
+  const auto number = [](double x) { return format_number(std::round(x * 1000) / 1000); };
+  for (const BenchRatio& entry : ratios) {
     out +=
-        cat(format_text(entry["model"].get<std::string>(), 40), " takes ", number("ratio"), " (",
-            number("low"), " to ", number("high"), ", 95 %) of the time of ",
-            format_text(entry["against"].get<std::string>(), 40),
-            one_batch(results) ? "" : cat(" at batch ", entry["batch"].get<std::int64_t>()), "\n");
+        cat(format_text(entry.model, 40), " takes ", number(entry.ratio.ratio), " (",
+            number(entry.ratio.low), " to ", number(entry.ratio.high), ", 95 %) of the time of ",
+            format_text(entry.against, 40), name_batch ? cat(" at batch ", entry.batch) : "", "\n");
   }
   return out;
 }
@@ -232,17 +216,32 @@ Json machine_json() {
           {"mhz", clock.mhz ? Json(*clock.mhz) : Json()}};
 }
 
-Json bench_json(const std::vector<BenchResult>& results, bool samples) {
+std::vector<BenchRatio> ratios_to_first(const std::vector<BenchResult>& results) {
+  std::vector<BenchRatio> out;
+  for (const BenchResult& result : results) {
+    const auto first = std::ranges::find(results, result.batch, &BenchResult::batch);
+    if (&*first == &result || first->path == result.path) continue;
+    out.push_back({result.name, first->name, result.batch,
+                   median_ratio(first->latency.samples_ms, result.latency.samples_ms)});
+  }
+  return out;
+}
+
+Json bench_json(const std::vector<BenchResult>& results, const std::vector<BenchRatio>& ratios,
+                bool samples) {
+  Json compared = Json::array();
+  for (const BenchRatio& entry : ratios) compared.push_back(ratio_json(entry));
   Json list = Json::array();
   for (const BenchResult& result : results) list.push_back(result_json(result, samples));
   return {{"trivet_version", kVersion},
           {"created", utc_timestamp()},
           {"machine", machine_json()},
           {"results", list},
-          {"ratios", ratios_json(results)}};
+          {"ratios", compared}};
 }
 
-std::string bench_text(const std::vector<BenchResult>& results) {
+std::string bench_text(const std::vector<BenchResult>& results,
+                       const std::vector<BenchRatio>& ratios) {
   std::string out;
   std::string last;
   for (const BenchResult& result : results) {
@@ -259,7 +258,8 @@ std::string bench_text(const std::vector<BenchResult>& results) {
         results.size() > 1 ? cat(format_text(result.name, 40), ", batch ", result.batch, ": ") : "",
         "memory over time: ", timeline_text(result), "\n");
   }
-  return out + ratios_text(results) + energies_text(results) + conditions_text(results);
+  return out + ratios_text(ratios, !one_batch(results)) + energies_text(results) +
+         conditions_text(results);
 }
 
 }  // namespace trivet::cli

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "base/output_file.h"
 #include "cli/bench.h"
 #include "cli/command.h"
 
@@ -169,9 +168,8 @@ Result<int> run_bench_script(const BenchOptions& options) {
   std::optional<std::int64_t> batch;
   if (!options.batches.empty()) batch = options.batches.front();
   TRIVET_ASSIGN(const BenchCase c, prepare_case(options.models.front(), options, batch));
-  TRIVET_ASSIGN(OutputFile file, OutputFile::create(options.emit_script, options.save.force));
+  const SaveFlags file{options.emit_script, options.save.force};
   TRIVET_TRY(file.write(script(c, options)));
-  TRIVET_TRY(file.commit());
   if (options.json) {
     print_json({{"script", options.emit_script}});
   } else {

@@ -7,15 +7,12 @@
 #include "cli/feed.h"
 #include "cli/measure_memory.h"
 #include "cli/progress.h"
+#include "measure/timer.h"
 
 namespace trivet::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double ms_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 /// Random inputs with the first axis of each as `batch`, where the model leaves it open.
 Result<Feed> feed_of_batch(std::vector<Port> ports, const FeedFlags& flags, std::int64_t batch) {
@@ -39,11 +36,7 @@ Result<Feed> feed_of_batch(std::vector<Port> ports, const FeedFlags& flags, std:
 
 Result<Feed> feed_for(const Session& session, const FeedFlags& flags,
                       std::optional<std::int64_t> batch) {
-  if (!batch) {
-    FeedFlags made_up = flags;
-    made_up.random = true;
-    return build_feed(session.inputs(), made_up);
-  }
+  if (!batch) return build_feed(session.inputs(), flags);
   if (flags.inputs.empty()) return feed_of_batch(session.inputs(), flags, *batch);
   return invalid_argument(
       "--batch makes the inputs up and cannot go with --input; give a file of that batch");
@@ -83,9 +76,9 @@ Result<void> measure_energy(const TimedRun& run, const BenchOptions& options, Be
   const auto before = processor_time();
   const Clock::time_point start = Clock::now();
   meter.start();
-  for (; ms_since(start) < kEnergyMs; ++result.energy_runs) TRIVET_TRY(run());
+  for (; milliseconds_since(start) < kEnergyMs; ++result.energy_runs) TRIVET_TRY(run());
   EnergyReading reading = meter.stop();
-  const double seconds = ms_since(start) / 1000;
+  const double seconds = milliseconds_since(start) / 1000;
   const auto after = processor_time();
   if (!reading.joules && options.watts && before && after) {
     reading =
@@ -147,7 +140,7 @@ Result<BenchCase> prepare_case(const std::string& path, const BenchOptions& opti
   const Clock::time_point start = Clock::now();
   TRIVET_ASSIGN(const LoadedModel loaded, load_model(path));
   TRIVET_ASSIGN(out.session, Session::create(loaded.model, session_options));
-  out.load_ms = ms_since(start);
+  out.load_ms = milliseconds_since(start);
   out.name = loaded.name;
   out.path = loaded.path;
   const FeedFlags flags = merged(options.feed, loaded);

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "base/cpu_info.h"
+#include "base/output_file.h"
 #include "providers/providers.h"
 #include "runtime/host.h"
 
@@ -189,6 +190,12 @@ Result<void> SaveFlags::check() const {
   std::error_code ignored;
   if (path.empty() || force || !std::filesystem::exists(path, ignored)) return {};
   return fail(ErrorCode::kIo, "'", path, "' exists; use --force to replace it");
+}
+
+Result<void> SaveFlags::write(std::string_view text) const {
+  TRIVET_ASSIGN(OutputFile file, OutputFile::create(path, force));
+  TRIVET_TRY(file.write(text));
+  return file.commit();
 }
 
 }  // namespace trivet::cli

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -98,6 +99,8 @@ struct SaveFlags {
   /// `flag` is "--save" or "-o,--output".
   void add_to(CLI::App& command, const std::string& flag, const std::string& description);
   [[nodiscard]] Result<void> check() const;
+  /// The whole file, or nothing of it.
+  [[nodiscard]] Result<void> write(std::string_view text) const;
 };
 
 }  // namespace trivet::cli

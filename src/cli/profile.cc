@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "base/memory_info.h"
-#include "base/output_file.h"
 #include "bundle/manifest.h"
 #include "cli/assignment.h"
 #include "cli/command.h"
@@ -68,12 +67,6 @@ Result<void> check_files(const ProfileFlags& flags) {
                           "'; they hold different things");
 }
 
-Result<void> write_file(const SaveFlags& file, const std::string& text) {
-  TRIVET_ASSIGN(OutputFile out, OutputFile::create(file.path, file.force));
-  TRIVET_TRY(out.write(text));
-  return out.commit();
-}
-
 /// The costs on paper; without them the times still help.
 GraphCost cost_or_note(const Session& session, std::span<const Tensor> inputs) {
   std::vector<ValueType> types;
@@ -129,10 +122,10 @@ Result<int> profile_model(const ProfileFlags& flags, std::size_t top) {
 
   Json document = profile_to_json(profile, roofline);
   document["providers"] = json_assignment(session->assignment().parts);
-  if (!flags.save.path.empty()) TRIVET_TRY(write_file(flags.save, json_to_text(document)));
+  if (!flags.save.path.empty()) TRIVET_TRY(flags.save.write(json_to_text(document)));
   if (!flags.trace.empty()) {
-    TRIVET_TRY(write_file(flags.trace_file(),
-                          json_to_text(profile_to_trace(session->graph(), profile, samples))));
+    TRIVET_TRY(flags.trace_file().write(
+        json_to_text(profile_to_trace(session->graph(), profile, samples))));
   }
   if (flags.json) {
     print_json(document);

@@ -16,6 +16,7 @@
 #include "cli/staging_guard.h"
 #include "cli/summary.h"
 #include "measure/cost.h"
+#include "measure/timer.h"
 #include "onnx/reader.h"
 #include "onnx/writer.h"
 #include "passes/pipeline.h"
@@ -33,10 +34,6 @@ constexpr std::size_t kRandomInputs = 20;    ///< without --data
 constexpr int kOriginalRuns = 50;            ///< the original is timed for comparison only
 constexpr double kMaxLatencySeconds = 10;    ///< for each model
 constexpr double kMaxReferenceSeconds = 15;  ///< no further input is begun after this
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 std::string file_name(const std::string& path) {
   return std::filesystem::path(path).filename().string();

@@ -6,16 +6,14 @@
 #include <cstdint>
 #include <numeric>
 
+#include "measure/timer.h"
+
 namespace trivet {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
 constexpr double kUnstableRatio = 1.5;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 Result<double> time_one(const std::function<Result<void>()>& run) {
   const Clock::time_point start = Clock::now();

@@ -14,6 +14,7 @@
 #include "base/thread_pool.h"
 #include "base/timestamp.h"
 #include "kernels/kernels.h"
+#include "measure/timer.h"
 
 namespace trivet {
 namespace {
@@ -28,10 +29,6 @@ constexpr std::int64_t kSmallestMemoryBuffer = 64 << 20;
 constexpr std::int64_t kPageBytes = 4096;
 constexpr int kNumbersPerCount = 8;
 constexpr std::uint16_t kOneBf16 = 0x3f80;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 /// Memory of its own, in large pages where the system gives them: a peak is what remains when
 /// nothing else costs time.

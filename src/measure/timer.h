@@ -6,6 +6,14 @@
 
 namespace trivet {
 
+[[nodiscard]] inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+[[nodiscard]] inline double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
+}
+
 /// Seconds since some moment in the past, never going back.
 class Timer {
  public:

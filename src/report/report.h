@@ -105,6 +105,8 @@ using ReportJson = nlohmann::ordered_json;
 [[nodiscard]] ReportJson to_json(const ReportParity& parity);
 /// Statistics; with all samples where `samples` asks for them.
 [[nodiscard]] ReportJson to_json(const LatencySamples& latency, bool samples);
+/// Percentiles, mean and extremes alone, of times that need not follow one on the other.
+[[nodiscard]] ReportJson to_json(const LatencyStats& stats);
 [[nodiscard]] ReportJson to_json(const ModelMemory& memory);
 [[nodiscard]] ReportJson to_json(const Accuracy& accuracy);
 [[nodiscard]] ReportJson to_json(const OutputParity& output);

@@ -88,23 +88,21 @@ ReportJson to_json(const Accuracy& accuracy) {
   return {{"top1", to_json(accuracy.top1)}, {"top5", to_json(accuracy.top5)}};
 }
 
+ReportJson to_json(const LatencyStats& stats) {
+  return {{"runs", stats.count},     {"p50_ms", stats.p50},
+          {"p90_ms", stats.p90},     {"p95_ms", stats.p95},
+          {"p99_ms", stats.p99},     {"p99_is_max", stats.p99_is_max},
+          {"mean_ms", stats.mean},   {"min_ms", stats.min},
+          {"max_ms", stats.max},     {"stddev_ms", stats.stddev},
+          {"unstable", stats.unstable}};
+}
+
 ReportJson to_json(const LatencySamples& latency, bool samples) {
   const LatencyStats stats = latency.stats();
-  ReportJson out;
-  out["runs"] = stats.count;
+  ReportJson out = to_json(stats);
   out["warmup"] = latency.warmup;
   out["first_run_ms"] = latency.first_run_ms;
-  out["p50_ms"] = stats.p50;
-  out["p90_ms"] = stats.p90;
-  out["p95_ms"] = stats.p95;
-  out["p99_ms"] = stats.p99;
-  out["p99_is_max"] = stats.p99_is_max;
-  out["mean_ms"] = stats.mean;
-  out["min_ms"] = stats.min;
-  out["max_ms"] = stats.max;
-  out["stddev_ms"] = stats.stddev;
   out["throughput_per_s"] = stats.throughput;
-  out["unstable"] = stats.unstable;
   if (samples) out["samples_ms"] = latency.samples_ms;
   return out;
 }
