@@ -4,6 +4,8 @@
 #include <chrono>
 #include <numeric>
 
+#include "measure/timer.h"
+
 namespace trivet {
 namespace {
 
@@ -36,8 +38,7 @@ void accumulate(std::optional<double>& sum, const std::optional<double>& more) {
 Result<double> time_plain(Session& session, std::span<const Tensor> inputs) {
   const auto start = std::chrono::steady_clock::now();
   TRIVET_TRY(session.run(inputs));
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
+  return milliseconds_since(start);
 }
 
 /// What tells the steps of one session apart.
