@@ -23,11 +23,12 @@ namespace fs = std::filesystem;
 const std::vector<std::string> kRefused = {"sequences", "several_domains", "qoperator",
                                            "opset_newest_operators", "constants"};
 
-/// Greatest difference relative to the output's largest magnitude; tests/models/README.md has the reasons.
+/// Greatest difference relative to the output's largest magnitude; tests/models/README.md has the
+/// reasons.
 double tolerance_of(const std::string& name) {
-  static const std::map<std::string, double> looser = {{"half_convnet", 1e-2}, {"half_io", 1e-2},
-                                                       {"qdq_convnet", 2e-2},  {"qdq_int4", 5e-2},
-                                                       {"qoperator", 5e-2},    {"quantized_dynamic", 1e-2}};
+  static const std::map<std::string, double> looser = {
+      {"half_convnet", 1e-2}, {"half_io", 1e-2},   {"qdq_convnet", 2e-2},
+      {"qdq_int4", 5e-2},     {"qoperator", 5e-2}, {"quantized_dynamic", 1e-2}};
   const auto it = looser.find(name);
   return it == looser.end() ? 1e-4 : it->second;
 }
@@ -52,7 +53,8 @@ std::map<int, Case> read_cases(const fs::path& file) {
   return cases;
 }
 
-void expect_close(const Tensor& got, const Tensor& want, double tolerance, const std::string& what) {
+void expect_close(const Tensor& got, const Tensor& want, double tolerance,
+                  const std::string& what) {
   ASSERT_EQ(got.dtype(), want.dtype()) << what;
   if (got.size() == 0 && want.size() == 0) return;  // axes that no element ever filled are open
   ASSERT_EQ(got.shape(), want.shape()) << what;
@@ -85,8 +87,10 @@ TEST_P(ModelTest, AgreesWithTheRecordedOutputs) {
   const std::map<int, Case> cases = read_cases(base.string() + ".npz");
   ASSERT_FALSE(cases.empty());
   const bool refused = std::ranges::find(kRefused, GetParam()) != kRefused.end();
-  for (const Runner& runner : {Runner{&cpu_provider(), 1}, {&cpu_provider(), 2}, {&reference_provider(), 1}}) {
-    const auto session = Session::create(*model, {.providers = {runner.provider}, .threads = runner.threads});
+  for (const Runner& runner :
+       {Runner{&cpu_provider(), 1}, {&cpu_provider(), 2}, {&reference_provider(), 1}}) {
+    const auto session =
+        Session::create(*model, {.providers = {runner.provider}, .threads = runner.threads});
     if (refused) {
       ASSERT_FALSE(session);
       EXPECT_EQ(session.error().code, ErrorCode::kUnsupported) << session.error().message;
@@ -94,13 +98,15 @@ TEST_P(ModelTest, AgreesWithTheRecordedOutputs) {
     }
     ASSERT_TRUE(session) << session.error().message;
     for (const auto& [number, c] : cases) {
-      const std::string what = cat(runner.provider->name, ", ", runner.threads, " threads, case ", number);
+      const std::string what =
+          cat(runner.provider->name, ", ", runner.threads, " threads, case ", number);
       const auto outputs = (*session)->run(c.inputs);
       ASSERT_TRUE(outputs) << what << ": " << outputs.error().message;
       for (std::size_t i = 0; i < outputs->size(); ++i) {
         const std::string& name = (*session)->outputs()[i].name;
         ASSERT_TRUE(c.outputs.contains(name)) << name;
-        expect_close((*outputs)[i], c.outputs.at(name), tolerance_of(GetParam()), what + ", " + name);
+        expect_close((*outputs)[i], c.outputs.at(name), tolerance_of(GetParam()),
+                     what + ", " + name);
       }
     }
   }

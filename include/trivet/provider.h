@@ -1,9 +1,10 @@
 /* The interface between Trivet and an engine that runs graphs for it (an execution provider).
  *
- * A C ABI with a version, so that an engine can be built apart, with another compiler, and loaded at
- * run time. Rules that hold throughout:
+ * A C ABI with a version, so that an engine can be built apart, with another compiler, and loaded
+ * at run time. Rules that hold throughout:
  *  - A function that can fail returns 0, or a TrvCode and one line in *error.
- *  - Strings are UTF-8, end in 0, and belong to whoever hands them out, for as long as the object does.
+ *  - Strings are UTF-8, end in 0, and belong to whoever hands them out, for as long as that
+ *    lives.
  *  - A table may grow at its end within one ABI version; `size` says how much of it is there.
  */
 #ifndef TRIVET_PROVIDER_H_
@@ -75,20 +76,21 @@ typedef struct TrvHost {
   int32_t (*serialize)(const TrvGraph* graph, TrvWrite write, void* user, TrvError* error);
 
   size_t (*thread_count)(const TrvThreads* threads);
-  /* Calls run(user, task, worker) for each task, spread over the workers; returns when all are done. */
+  /* Calls run(user, task, worker) for each task, spread over the workers; returns after the last.
+   */
   void (*parallel_for)(TrvThreads* threads, size_t tasks,
                        void (*run)(void* user, size_t task, size_t worker), void* user);
 } TrvHost;
 
 typedef struct TrvCompileOptions {
-  uint32_t size; /* sizeof(TrvCompileOptions) of the host */
+  uint32_t size;       /* sizeof(TrvCompileOptions) of the host */
   TrvThreads* threads; /* outlives what is compiled */
 } TrvCompileOptions;
 
 /* Where outputs go. The provider asks once for each output, when it knows the shape. */
 typedef struct TrvOutputs {
   void* user;
-  /* Memory for output `index`, aligned to 64 bytes; null when there is none, with the error filled. */
+  /* Memory for output `index`, aligned to 64 bytes; null, with the error filled, for none. */
   void* (*allocate)(void* user, size_t index, int32_t dtype, int32_t rank, const int64_t* dims,
                     TrvError* error);
   /* Output `index` is of strings: they are copied. */
@@ -143,7 +145,7 @@ typedef struct TrvProvider {
                           const TrvProfile* profile, TrvError* error);
 } TrvProvider;
 
-/* The one symbol that a provider's shared library exports; null when it does not speak `abi_version`. */
+/* The one symbol that a provider's library exports; null when it does not speak `abi_version`. */
 typedef const TrvProvider* (*TrvGetProvider)(uint32_t abi_version);
 #define TRV_GET_PROVIDER_SYMBOL "trv_get_provider"
 

@@ -1,4 +1,5 @@
-// Errors are values. Every function that can fail returns a Result, which the compiler makes the caller look at.
+// Errors are values. Every function that can fail returns a Result, which the compiler makes the
+// caller look at.
 #pragma once
 
 #include <concepts>
@@ -13,12 +14,12 @@ namespace trivet {
 
 /// What kind of thing went wrong; decides the exit code of the program and the code of the C ABI.
 enum class ErrorCode : std::uint8_t {
-  kInvalidModel,      ///< the model file breaks the ONNX specification, or is damaged
-  kUnsupported,       ///< valid, but not something this build can run
-  kInvalidArgument,   ///< the caller's input (a name, a shape, a type, a flag) does not fit
-  kIo,                ///< a file cannot be read or written
-  kOutOfMemory,       ///< a size would not fit in memory or in the limit that was set
-  kFailed,            ///< a computation or an external engine failed
+  kInvalidModel,     ///< the model file breaks the ONNX specification, or is damaged
+  kUnsupported,      ///< valid, but not something this build can run
+  kInvalidArgument,  ///< the caller's input (a name, a shape, a type, a flag) does not fit
+  kIo,               ///< a file cannot be read or written
+  kOutOfMemory,      ///< a size would not fit in memory or in the limit that was set
+  kFailed,           ///< a computation or an external engine failed
 };
 
 /// One line for a person: what was expected, what was found, where, and the fix where one is known.
@@ -39,8 +40,8 @@ class [[nodiscard]] Result : public tl::expected<T, Error> {
   using tl::expected<T, Error>::expected;
 };
 
-/// A part of a message: a string, a character or a number. Messages are put together out of line, so
-/// that the many places that can fail stay small.
+/// A part of a message: a string, a character or a number. Messages are put together out of line,
+/// so that the many places that can fail stay small.
 class MessagePart {
  public:
   MessagePart(char character) : kind_(Kind::kCharacter), character_(character) {}  // NOLINT
@@ -77,7 +78,8 @@ template <class... Parts>
   return concatenate({MessagePart(parts)...});
 }
 
-/// `return fail(ErrorCode::kIo, "cannot open '", path, "'");` works in a function that returns any Result.
+/// `return fail(ErrorCode::kIo, "cannot open '", path, "'");` works in a function that returns any
+/// Result.
 template <class... Parts>
 [[nodiscard]] tl::unexpected<Error> fail(ErrorCode code, const Parts&... parts) {
   return make_error(code, {MessagePart(parts)...});
@@ -100,19 +102,18 @@ template <class... Parts>
 #define TRIVET_CONCAT_INNER(a, b) a##b
 #define TRIVET_CONCAT(a, b) TRIVET_CONCAT_INNER(a, b)
 
-/// `TRIVET_ASSIGN(const Tensor weight, load(...));` unwraps the value or returns the error from this function.
-/// A macro because only a macro can return from its caller.
-#define TRIVET_ASSIGN(declaration, expression)                                                    \
-  auto TRIVET_CONCAT(trivet_result_, __LINE__) = (expression);                                    \
-  if (!TRIVET_CONCAT(trivet_result_, __LINE__))                                                   \
-    return tl::unexpected<::trivet::Error>(                                                       \
-        std::move(TRIVET_CONCAT(trivet_result_, __LINE__)).error());                              \
+/// `TRIVET_ASSIGN(const Tensor weight, load(...));` unwraps the value or returns the error from
+/// this function. A macro because only a macro can return from its caller.
+#define TRIVET_ASSIGN(declaration, expression)                       \
+  auto TRIVET_CONCAT(trivet_result_, __LINE__) = (expression);       \
+  if (!TRIVET_CONCAT(trivet_result_, __LINE__))                      \
+    return tl::unexpected<::trivet::Error>(                          \
+        std::move(TRIVET_CONCAT(trivet_result_, __LINE__)).error()); \
   declaration = std::move(*TRIVET_CONCAT(trivet_result_, __LINE__))
 
 /// `TRIVET_TRY(graph.verify());` returns the error from this function, if there is one.
 #define TRIVET_TRY(expression)                                                                    \
   do {                                                                                            \
     auto trivet_result = (expression);                                                            \
-    if (!trivet_result)                                                                           \
-      return tl::unexpected<::trivet::Error>(std::move(trivet_result).error());                   \
+    if (!trivet_result) return tl::unexpected<::trivet::Error>(std::move(trivet_result).error()); \
   } while (false)

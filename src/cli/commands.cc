@@ -16,8 +16,8 @@ void add_bench_worker(CommandLine&);
 
 std::span<const AddCommand> commands() {
   static constexpr AddCommand kCommands[] = {
-      add_inspect, add_run,       add_verify,         add_eval,         add_bench, add_profile,
-      add_ship,    add_providers, add_measure_memory, add_bench_worker,
+      add_inspect, add_run,  add_verify,    add_eval,           add_bench,
+      add_profile, add_ship, add_providers, add_measure_memory, add_bench_worker,
   };
   return kCommands;
 }

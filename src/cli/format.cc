@@ -19,7 +19,8 @@ std::string scaled(double value) {
   static constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
   std::size_t prefix = 0;
   for (; std::abs(value) >= 999.5 && prefix + 1 < kPrefixes.size(); ++prefix) value /= 1000;
-  return (prefix == 0 ? fmt::format("{:.0f}", value) : three_digits(value)) + " " + kPrefixes[prefix];
+  return (prefix == 0 ? fmt::format("{:.0f}", value) : three_digits(value)) + " " +
+         kPrefixes[prefix];
 }
 
 }  // namespace

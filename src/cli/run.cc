@@ -175,8 +175,8 @@ void print_text(const Session& session, const Outcome& outcome) {
   }
   if (!session.inputs().empty()) print(inputs.to_string() + "\n");
   print(outputs.to_string());
-  print(cat("\n", format_ms(outcome.milliseconds), " for the first run; ",
-            assignment_text(session), "\n"));
+  print(cat("\n", format_ms(outcome.milliseconds), " for the first run; ", assignment_text(session),
+            "\n"));
 }
 
 Result<void> save(const Session& session, const Outcome& outcome, const SaveFlags& flags) {

@@ -17,8 +17,8 @@ namespace trivet {
 class Graph;
 using GraphPtr = std::shared_ptr<Graph>;
 
-/// An attribute whose value the reader keeps only as bytes (type_proto, sparse tensors): no operator
-/// of ours looks inside, and the writer gives them back as they came.
+/// An attribute whose value the reader keeps only as bytes (type_proto, sparse tensors): no
+/// operator of ours looks inside, and the writer gives them back as they came.
 struct OpaqueAttribute {
   std::int32_t onnx_type = 0;  ///< AttributeProto.AttributeType
   std::uint32_t field = 0;     ///< field number in AttributeProto

@@ -27,9 +27,9 @@ Dim Dim::unknown() {
 }
 
 void Dim::add_term(Term term) {
-  const auto place = std::lower_bound(
-      terms_.begin(), terms_.end(), term,
-      [](const Term& a, const Term& b) { return a.factors < b.factors; });
+  const auto place =
+      std::lower_bound(terms_.begin(), terms_.end(), term,
+                       [](const Term& a, const Term& b) { return a.factors < b.factors; });
   if (place == terms_.end() || place->factors != term.factors) {
     if (term.coefficient != 0) terms_.insert(place, std::move(term));
     return;
@@ -151,8 +151,10 @@ std::string Dim::to_string() const {
   if (unknown_) return "?";
   std::string out;
   for (const Term& term : terms_) {
-    if (!out.empty()) out += term.coefficient < 0 ? " - " : " + ";
-    else if (term.coefficient < 0) out += '-';
+    if (!out.empty())
+      out += term.coefficient < 0 ? " - " : " + ";
+    else if (term.coefficient < 0)
+      out += '-';
     const std::int64_t magnitude = term.coefficient < 0 ? -term.coefficient : term.coefficient;
     if (magnitude != 1) out += std::to_string(magnitude) + "*";
     for (std::size_t i = 0; i < term.factors.size(); ++i) {

@@ -1,4 +1,5 @@
-// One axis of a shape that may not be known yet: an integer, or an expression over named dimensions.
+// One axis of a shape that may not be known yet: an integer, or an expression over named
+// dimensions.
 #pragma once
 
 #include <compare>
@@ -25,7 +26,9 @@ class Dim {
 
   [[nodiscard]] bool is_constant() const { return terms_.empty() && !unknown_; }
   [[nodiscard]] bool is_unknown() const { return unknown_; }
-  [[nodiscard]] bool equals(std::int64_t value) const { return is_constant() && constant_ == value; }
+  [[nodiscard]] bool equals(std::int64_t value) const {
+    return is_constant() && constant_ == value;
+  }
   /// The number; only when is_constant().
   [[nodiscard]] std::int64_t value() const { return constant_; }
   /// "224", "batch", "2*batch + 1", "?".

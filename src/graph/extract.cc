@@ -8,7 +8,10 @@ namespace {
 class Extractor {
  public:
   Extractor(const Graph& whole, std::span<const NodeId> nodes)
-      : whole_(whole), nodes_(nodes), builder_(whole.name()), mapped_(whole.value_count(), kNoValue),
+      : whole_(whole),
+        nodes_(nodes),
+        builder_(whole.name()),
+        mapped_(whole.value_count(), kNoValue),
         inside_(whole.nodes().size(), false) {
     for (const NodeId id : nodes) inside_[static_cast<std::size_t>(id)] = true;
   }
@@ -22,7 +25,8 @@ class Extractor {
       for (ValueId& output : node.outputs) {
         if (output == kNoValue) continue;
         const Value& value = whole_.value(output);
-        output = mapped_[static_cast<std::size_t>(output)] = builder_.add_value(value.name, value.type);
+        output = mapped_[static_cast<std::size_t>(output)] =
+            builder_.add_value(value.name, value.type);
       }
       builder_.add_node(std::move(node));
     }
@@ -52,7 +56,8 @@ class Extractor {
   void map_captures(Node& node, std::vector<ValueId>& inputs) {
     const Attributes original = node.attributes;
     const auto remap = [&](const GraphPtr& graph) {
-      return GraphBuilder::with_captures(*graph, [&](ValueId outer) { return map_read(outer, inputs); });
+      return GraphBuilder::with_captures(*graph,
+                                         [&](ValueId outer) { return map_read(outer, inputs); });
     };
     for (const Attribute& attribute : original.all()) {
       if (const auto* graph = std::get_if<GraphPtr>(&attribute.value)) {
@@ -71,7 +76,8 @@ class Extractor {
     for (const ValueId id : whole_.outputs()) read[static_cast<std::size_t>(id)] = true;
     for (std::size_t i = 0; i < whole_.nodes().size(); ++i) {
       if (inside_[i]) continue;
-      for (const ValueId id : whole_.reads(whole_.nodes()[i])) read[static_cast<std::size_t>(id)] = true;
+      for (const ValueId id : whole_.reads(whole_.nodes()[i]))
+        read[static_cast<std::size_t>(id)] = true;
     }
     std::vector<ValueId> out;
     for (const NodeId node : nodes_) {

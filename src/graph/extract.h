@@ -10,8 +10,9 @@ namespace trivet {
 
 struct ExtractedGraph {
   Graph graph;
-  std::vector<ValueId> inputs;   ///< for each input of `graph`, the value of the whole that feeds it
-  std::vector<ValueId> outputs;  ///< for each output of `graph`, the value of the whole that it gives
+  std::vector<ValueId> inputs;  ///< for each input of `graph`, the value of the whole that feeds it
+  std::vector<ValueId>
+      outputs;  ///< for each output of `graph`, the value of the whole that it gives
 };
 
 /// The graph of the given nodes (ascending ids). What others compute becomes an input, what others

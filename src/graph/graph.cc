@@ -113,8 +113,8 @@ GraphPtr GraphBuilder::with_captures(const Graph& graph,
 
 namespace {
 
-/// Names some nodes of a cycle: from any node that could not be placed, producers are followed until
-/// one comes up twice.
+/// Names some nodes of a cycle: from any node that could not be placed, producers are followed
+/// until one comes up twice.
 std::string describe_cycle(const Graph& graph, const std::vector<NodeId>& producer,
                            const std::vector<bool>& placed) {
   const auto first = std::ranges::find(placed, false);

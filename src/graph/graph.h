@@ -31,15 +31,16 @@ struct ValueType {
   enum class Kind : std::uint8_t { kTensor, kSparseTensor, kSequence, kOptional, kMap };
 
   Kind kind = Kind::kTensor;
-  DType dtype = DType::kUndefined;     ///< of a tensor; of a map, that of its key
-  std::optional<SymbolicShape> shape;  ///< nothing while the rank is unknown
+  DType dtype = DType::kUndefined;           ///< of a tensor; of a map, that of its key
+  std::optional<SymbolicShape> shape;        ///< nothing while the rank is unknown
   std::shared_ptr<const ValueType> element;  ///< of a sequence, an optional or a map's value
 
   static ValueType tensor(DType dtype, std::optional<SymbolicShape> shape) {
     return {Kind::kTensor, dtype, std::move(shape), nullptr};
   }
   static ValueType of(const Tensor& tensor) {
-    return ValueType::tensor(tensor.dtype(), SymbolicShape(tensor.shape().begin(), tensor.shape().end()));
+    return ValueType::tensor(tensor.dtype(),
+                             SymbolicShape(tensor.shape().begin(), tensor.shape().end()));
   }
 };
 
@@ -58,13 +59,17 @@ struct Node {
   std::string name = {};  ///< may be empty; messages then say `Conv #12`
   std::string op_type = {};
   std::string domain = {};  ///< "" is ai.onnx
-  int opset = 0;       ///< version of the node's domain that it was written for
+  int opset = 0;            ///< version of the node's domain that it was written for
   std::vector<ValueId> inputs = {};
   std::vector<ValueId> outputs = {};
   Attributes attributes = {};
 
-  [[nodiscard]] ValueId input(std::size_t i) const { return i < inputs.size() ? inputs[i] : kNoValue; }
-  [[nodiscard]] ValueId output(std::size_t i) const { return i < outputs.size() ? outputs[i] : kNoValue; }
+  [[nodiscard]] ValueId input(std::size_t i) const {
+    return i < inputs.size() ? inputs[i] : kNoValue;
+  }
+  [[nodiscard]] ValueId output(std::size_t i) const {
+    return i < outputs.size() ? outputs[i] : kNoValue;
+  }
   [[nodiscard]] bool is(std::string_view type) const { return op_type == type && domain.empty(); }
 };
 
@@ -80,7 +85,9 @@ class Graph {
   [[nodiscard]] std::span<const Node> nodes() const { return nodes_; }
   [[nodiscard]] const Node& node(NodeId id) const { return nodes_[static_cast<std::size_t>(id)]; }
   [[nodiscard]] std::span<const Value> values() const { return values_; }
-  [[nodiscard]] const Value& value(ValueId id) const { return values_[static_cast<std::size_t>(id)]; }
+  [[nodiscard]] const Value& value(ValueId id) const {
+    return values_[static_cast<std::size_t>(id)];
+  }
   [[nodiscard]] std::size_t value_count() const { return values_.size(); }
   /// Inputs that a caller must feed, in order. An initializer that the file also lists as an input
   /// (IR version 3 and older) is a constant here.
@@ -89,7 +96,9 @@ class Graph {
   [[nodiscard]] std::span<const Capture> captures() const { return captures_; }
   [[nodiscard]] const std::string& doc() const { return doc_; }
 
-  [[nodiscard]] bool is_constant(ValueId id) const { return id != kNoValue && value(id).constant.defined(); }
+  [[nodiscard]] bool is_constant(ValueId id) const {
+    return id != kNoValue && value(id).constant.defined();
+  }
   /// The value with this name in this graph, outer graphs not searched.
   [[nodiscard]] std::optional<ValueId> find_value(std::string_view name) const;
 
@@ -126,7 +135,7 @@ struct Model {
   std::string domain;
   std::int64_t model_version = 0;
   std::string doc;
-  std::map<std::string, int> opsets;           ///< version of each domain; "" is ai.onnx
+  std::map<std::string, int> opsets;  ///< version of each domain; "" is ai.onnx
   std::map<std::string, std::string> metadata;
   std::shared_ptr<const Graph> graph;
 };

@@ -13,7 +13,10 @@ void replace_in(std::vector<ValueId>& ids, ValueId from, ValueId to) {
 }  // namespace
 
 GraphPatch::GraphPatch(Graph& graph, std::string label)
-    : graph_(graph), edited_(graph), label_(std::move(label)), removed_(graph.nodes_.size(), false) {}
+    : graph_(graph),
+      edited_(graph),
+      label_(std::move(label)),
+      removed_(graph.nodes_.size(), false) {}
 
 ValueId GraphPatch::add_constant(std::string name, Tensor tensor) {
   const ValueId id = add_value(std::move(name), ValueType::of(tensor));
@@ -45,9 +48,10 @@ void GraphPatch::remove_node(NodeId id) {
 bool GraphPatch::can_replace(ValueId from, ValueId to) const {
   const auto& outputs = edited_.outputs_;
   if (std::ranges::find(outputs, from) == outputs.end()) return true;
-  const bool boundary = std::ranges::find(edited_.inputs_, to) != edited_.inputs_.end() ||
-                        std::ranges::find(outputs, to) != outputs.end() ||
-                        std::ranges::find(edited_.captures_, to, &Capture::inner) != edited_.captures_.end();
+  const bool boundary =
+      std::ranges::find(edited_.inputs_, to) != edited_.inputs_.end() ||
+      std::ranges::find(outputs, to) != outputs.end() ||
+      std::ranges::find(edited_.captures_, to, &Capture::inner) != edited_.captures_.end();
   return !boundary && !edited_.is_constant(to) && std::ranges::count(outputs, from) == 1;
 }
 
@@ -64,9 +68,11 @@ void GraphPatch::replace_uses(ValueId from, ValueId to) {
     Attributes attributes = node.attributes;
     bool captured = false;
     const auto in_subgraph = [&](const GraphPtr& graph) {
-      if (std::ranges::find(graph->captures_, from, &Capture::outer) == graph->captures_.end()) return graph;
+      if (std::ranges::find(graph->captures_, from, &Capture::outer) == graph->captures_.end())
+        return graph;
       captured = true;
-      return GraphBuilder::with_captures(*graph, [=](ValueId outer) { return outer == from ? to : outer; });
+      return GraphBuilder::with_captures(*graph,
+                                         [=](ValueId outer) { return outer == from ? to : outer; });
     };
     for (const Attribute& attribute : node.attributes.all()) {
       if (const auto* graph = std::get_if<GraphPtr>(&attribute.value)) {
@@ -115,7 +121,8 @@ void GraphPatch::drop_constants(const std::vector<bool>& needed) {
 Result<void> GraphPatch::apply() {
   if (!changed_) return {};
   std::stable_sort(inserted_.begin(), inserted_.end(), [](const auto& a, const auto& b) {
-    return static_cast<std::uint32_t>(a.first) < static_cast<std::uint32_t>(b.first);  // kNoNode last
+    return static_cast<std::uint32_t>(a.first) <
+           static_cast<std::uint32_t>(b.first);  // kNoNode last
   });
   std::vector<Node> nodes;
   nodes.reserve(edited_.nodes_.size() + inserted_.size());

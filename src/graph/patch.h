@@ -33,8 +33,8 @@ class GraphPatch {
   /// Whether replace_uses(from, to) keeps the names of the graph's inputs and outputs: not when
   /// `from` is an output and `to` an input, a constant, a capture or an output too.
   [[nodiscard]] bool can_replace(ValueId from, ValueId to) const;
-  /// Every reader of `from`, graph outputs and captures included, reads `to` instead. A graph output
-  /// keeps its name: the names of the two values are swapped. can_replace() must hold.
+  /// Every reader of `from`, graph outputs and captures included, reads `to` instead. A graph
+  /// output keeps its name: the names of the two values are swapped. can_replace() must hold.
   void replace_uses(ValueId from, ValueId to);
   /// Makes a value constant; its producer loses that output.
   void set_constant(ValueId id, Tensor tensor);

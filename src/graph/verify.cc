@@ -11,15 +11,18 @@ class Verifier {
 
   Result<void> run() {
     for (const ValueId id : graph_.inputs()) TRIVET_TRY(define(id, "graph input"));
-    for (const Capture& capture : graph_.captures()) TRIVET_TRY(define(capture.inner, "captured value"));
+    for (const Capture& capture : graph_.captures())
+      TRIVET_TRY(define(capture.inner, "captured value"));
     for (std::size_t i = 0; i < graph_.value_count(); ++i) {
       if (graph_.is_constant(static_cast<ValueId>(i))) {
         TRIVET_TRY(define(static_cast<ValueId>(i), "constant"));
       }
     }
-    for (std::size_t i = 0; i < graph_.nodes().size(); ++i) TRIVET_TRY(node(static_cast<NodeId>(i)));
+    for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
+      TRIVET_TRY(node(static_cast<NodeId>(i)));
     for (const ValueId id : graph_.outputs()) {
-      if (!in_range(id)) return fail(ErrorCode::kFailed, "graph '", graph_.name(), "': output id out of range");
+      if (!in_range(id))
+        return fail(ErrorCode::kFailed, "graph '", graph_.name(), "': output id out of range");
       if (!defined_[static_cast<std::size_t>(id)]) {
         return invalid_model("graph '", graph_.name(), "': nothing computes the output '",
                              graph_.value(id).name, "'");
@@ -36,8 +39,8 @@ class Verifier {
   Result<void> define(ValueId id, std::string_view what) {
     if (!in_range(id)) return fail(ErrorCode::kFailed, what, ": value id out of range");
     if (defined_[static_cast<std::size_t>(id)]) {
-      return invalid_model("value '", graph_.value(id).name, "' is defined twice, the second time as ",
-                           what);
+      return invalid_model("value '", graph_.value(id).name,
+                           "' is defined twice, the second time as ", what);
     }
     defined_[static_cast<std::size_t>(id)] = true;
     return {};
@@ -46,7 +49,8 @@ class Verifier {
   Result<void> node(NodeId id) {
     const Node& n = graph_.node(id);
     for (const ValueId input : graph_.reads(n)) {
-      if (!in_range(input)) return fail(ErrorCode::kFailed, graph_.describe(id), ": input id out of range");
+      if (!in_range(input))
+        return fail(ErrorCode::kFailed, graph_.describe(id), ": input id out of range");
       if (!defined_[static_cast<std::size_t>(input)]) {
         return invalid_model(graph_.describe(id), " reads '", graph_.value(input).name,
                              "', which no input, initializer or earlier node defines");

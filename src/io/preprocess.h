@@ -54,7 +54,8 @@ using PreprocessText = std::map<std::string, std::string>;
 /// The first half of apply(): the picture in the size that the model takes.
 [[nodiscard]] Result<Image> resize_and_crop(const Preprocess& preprocess, const Image& image);
 /// The second half: numbers, in their layout.
-[[nodiscard]] Result<Tensor> normalize(const Preprocess& preprocess, const Image& image, DType dtype);
+[[nodiscard]] Result<Tensor> normalize(const Preprocess& preprocess, const Image& image,
+                                       DType dtype);
 
 /// A batch of one: 1xCxHxW or 1xHxWxC of float32, or of float16 or uint8 (rounded and cut to
 /// 0 … 255) where the model asks for that.

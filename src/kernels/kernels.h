@@ -196,8 +196,7 @@ struct KernelTable {
   int panel_n;  ///< columns of a packed panel: the unit of splits over columns or positions
   int tile_k;   ///< depth after which partial sums go to memory
 
-  // ---- matrix product
-  // ----------------------------------------------------------------------------
+  // ---- matrix product ----
   /// Packs the panels [panel_begin, panel_end) of B[k][n] (row-major, b_stride) into
   /// packed[panel][k][panel_n]; columns beyond n become 0. `packed` points to panel 0.
   void (*pack_b)(const float* b, std::int64_t b_stride, std::int64_t k, std::int64_t n,
@@ -210,8 +209,7 @@ struct KernelTable {
   void (*gemm)(const GemmArgs& args, std::int64_t row_begin, std::int64_t row_end,
                std::int64_t panel_begin, std::int64_t panel_end);
 
-  // ---- convolution, NCHW
-  // -------------------------------------------------------------------------
+  // ---- convolution, NCHW ----
   /// Packs weights[out_channels][in_channels][kernel_height][kernel_width] of one group into as
   /// many floats.
   void (*pack_conv_weights)(const float* weights, std::int64_t out_channels,
@@ -235,8 +233,7 @@ struct KernelTable {
   void (*pool)(const PoolArgs& args, std::int64_t plane_begin, std::int64_t plane_end,
                float* scratch);
 
-  // ---- elements
-  // ----------------------------------------------------------------------------------
+  // ---- elements ----
   /// y[i] = f(x[i]); y may be x. exp, erf, tanh, sigmoid: relative error below 1e-6, also where the
   /// result is subnormal; gelu: error below 1e-6·max(|x|, 1).
   void (*unary)(const Activation& f, const float* x, float* y, std::int64_t count);
@@ -244,8 +241,7 @@ struct KernelTable {
   void (*binary)(Binary op, Scalar scalar, const float* a, const float* b, float* y,
                  std::int64_t count);
 
-  // ---- rows
-  // --------------------------------------------------------------------------------------
+  // ---- rows ----
   /// Each of `rows` rows of x; y may be x.
   void (*softmax)(const float* x, float* y, std::int64_t rows, std::int64_t columns);
   void (*log_softmax)(const float* x, float* y, std::int64_t rows, std::int64_t columns);
@@ -254,14 +250,12 @@ struct KernelTable {
   /// Elements [begin, end) of y, seen as one array of outer·inner.
   void (*reduce)(const ReduceArgs& args, std::int64_t begin, std::int64_t end);
 
-  // ---- layout
-  // ------------------------------------------------------------------------------------
+  // ---- layout ----
   /// y[j][i] = x[i][j] for 4-byte elements of any kind, i < rows, j < columns.
   void (*transpose)(const void* x, std::int64_t x_stride, void* y, std::int64_t y_stride,
                     std::int64_t rows, std::int64_t columns);
 
-  // ---- peaks of the processor
-  // ----------------------------------------------------------------------------
+  // ---- peaks of the processor ----
   PeakKernels peaks;
 
   /// Panels that cover n columns or positions.

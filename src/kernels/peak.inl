@@ -64,8 +64,7 @@ void peak_fma(Index rounds, const float* a, const float* b, float* sums) {
       [](F sum, F x, F y) __attribute__((always_inline)) { return fma(x, y, sum); });
 }
 
-// ---- bytes: what every processor with the instruction set can do
-// -------------------------------------------------------------
+// ---- bytes: what every processor with the instruction set can do ----
 
 #if defined(TRIVET_SIMD_AVX512)
 constexpr const char* kInt8Instruction = "vpmaddubsw";
@@ -109,8 +108,7 @@ void peak_int8(Index rounds, const std::uint8_t* a, const std::int8_t* b, std::i
       [](I sum, I x, I y) __attribute__((always_inline)) { return add_int8_products(sum, x, y); });
 }
 
-// ---- instructions that only some of these processors have
-// -------------------------------------------------------------
+// ---- instructions that only some of these processors have ----
 // As assembly: on x86-64 they need no other compiler flags then, and g++ 12 spills sums around its
 // own _mm512_dpbusd_epi32. Assemblers for Arm want to hear of the extension, and g++ and clang 14
 // spell the attribute that tells them differently.
@@ -176,8 +174,7 @@ constexpr Bf16Peak kBf16DotPeak = {kBf16DotInstruction, kPeakSums, &peak_bf16_do
 constexpr Bf16Peak kBf16DotPeak = {};
 #endif
 
-// ---- memory
-// ------------------------------------------------------------------------------------------------
+// ---- memory ----
 
 constexpr int kStreams = 8;
 static_assert(kPeakBlockBytes % (kStreams * kVectorBytes) == 0);

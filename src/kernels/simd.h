@@ -49,10 +49,10 @@ TRIVET_INLINE F select(I mask, F yes, F no) { return mask ? yes : no; }
 TRIVET_INLINE F abs(F v) { return from_bits(bits(v) & 0x7fffffff); }
 TRIVET_INLINE I is_nan(F v) { return v != v; }
 
-// ---- what differs between instruction sets
-// --------------------------------------------------------- load_part, store_part: the first
-// `count` lanes, 0 <= count <= kLanes; the other lanes load as 0. fma: a·b + c, rounded once where
-// the hardware can. max_or_second, min_or_second: the second operand when either is NaN.
+// ---- what differs between instruction sets ----
+// load_part, store_part: the first `count` lanes, 0 <= count <= kLanes; the other lanes load as 0.
+// fma: a·b + c, rounded once where the hardware can. max_or_second, min_or_second: the second
+// operand when either is NaN.
 
 #if defined(TRIVET_SIMD_AVX512)
 
@@ -121,8 +121,7 @@ TRIVET_INLINE F min_or_second(F a, F b) { return select(a < b, a, b); }
 
 #endif
 
-// ---- built from these
-// ------------------------------------------------------------------------------
+// ---- built from these ----
 
 /// NaN when either operand is NaN.
 TRIVET_INLINE F max_nan(F a, F b) { return select(is_nan(a), a, max_or_second(a, b)); }

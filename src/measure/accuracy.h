@@ -16,9 +16,9 @@ struct ScoreRows {
   std::int64_t classes = 0;
 };
 
-/// Floats (or the 8-bit integers of a quantised model) of shape N x C, with any axes of size 1 after
-/// them, and C >= 2; a plain C is one row.
-/// Nothing for what does not look like a classifier's output.
+/// Floats (or the 8-bit integers of a quantised model) of shape N x C, with any axes of size 1
+/// after them, and C >= 2; a plain C is one row. Nothing for what does not look like a classifier's
+/// output.
 [[nodiscard]] std::optional<ScoreRows> class_score_rows(const Tensor& scores);
 
 /// The class with the highest score, the first of equals. NaN is never the best.

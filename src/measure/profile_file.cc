@@ -29,8 +29,7 @@ void add_numbers(OrderedJson& out, const ProfileStep& step, double steps_ms,
   if (roofline) out["roofline_share"] = number_or_null(roofline_share(step, *roofline));
 }
 
-// ---- the trace
-// -------------------------------------------------------------------------------------
+// ---- the trace ----
 
 /// Says what a process or thread of the trace is called.
 OrderedJson name_of_track(const char* what, const std::string& name) {
@@ -49,8 +48,7 @@ OrderedJson trace_event(const std::string& name, const char* category, std::int6
           {"dur", duration}, {"pid", 1},        {"tid", 1}};
 }
 
-// ---- reading our own
-// -------------------------------------------------------------------------------
+// ---- reading our own ----
 
 tl::unexpected<Error> bad_member(std::string_view key, std::string_view wanted) {
   return invalid_argument("'", key, "' is not ", wanted);

@@ -170,8 +170,7 @@ void strip_suffix(std::string& text, std::string_view suffix) {
   }
 }
 
-// ---- ours
-// ----------------------------------------------------------------------------------------
+// ---- ours ----
 
 std::vector<std::string> texts_of(const Json* list) {
   std::vector<std::string> out;
@@ -207,8 +206,7 @@ Result<Profile> profile_of_ours(const Json& metadata, const std::vector<Event>& 
   return out;
 }
 
-// ---- ONNX Runtime
-// --------------------------------------------------------------------------------
+// ---- ONNX Runtime ----
 
 constexpr std::string_view kKernelTime = "_kernel_time";
 
@@ -237,8 +235,7 @@ Described describe_onnxruntime(const Event& event) {
   return out;
 }
 
-// ---- PyTorch
-// -------------------------------------------------------------------------------------
+// ---- PyTorch ----
 
 /// Names of operators have a namespace; those of annotations and compiled regions do not.
 bool is_torch_operator(const Event& event) {

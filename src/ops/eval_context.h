@@ -35,7 +35,9 @@ class EvalContext {
   [[nodiscard]] int opset() const { return node_.opset; }
 
   [[nodiscard]] std::size_t input_count() const { return inputs_.size(); }
-  [[nodiscard]] bool has_input(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  [[nodiscard]] bool has_input(std::size_t i) const {
+    return i < inputs_.size() && inputs_[i] != nullptr;
+  }
   /// Only where has_input(i); always so for the required inputs.
   [[nodiscard]] const Tensor& input(std::size_t i) const { return *inputs_[i]; }
 

@@ -28,8 +28,11 @@ Result<Tensor> apply(const OpDef& op, const Node& node, std::vector<const Tensor
 Result<void> eval_fused_conv(EvalContext& context) {
   Node conv = context.node();
   conv.outputs.resize(1);
-  const auto optional_input = [&](std::size_t i) { return context.has_input(i) ? &context.input(i) : nullptr; };
-  TRIVET_ASSIGN(Tensor y, apply(conv_op(), conv, {&context.input(0), &context.input(1), optional_input(2)}));
+  const auto optional_input = [&](std::size_t i) {
+    return context.has_input(i) ? &context.input(i) : nullptr;
+  };
+  TRIVET_ASSIGN(Tensor y,
+                apply(conv_op(), conv, {&context.input(0), &context.input(1), optional_input(2)}));
   if (context.has_input(3)) {
     const Node add{.op_type = "Add", .opset = kFusedOpset, .outputs = {0}};
     TRIVET_ASSIGN(y, apply(*find_op("", "Add", kFusedOpset), add, {&y, &context.input(3)}));

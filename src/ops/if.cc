@@ -27,8 +27,9 @@ Result<void> infer_if(InferContext& context) {
     TRIVET_ASSIGN(types, context.infer_subgraph(taken, {}));
     TRIVET_TRY(check_count(taken, types.size(), context.output_count()));
   } else {
-    // A branch may not fit the sizes at hand because it is not the one that runs for them: exporters
-    // guard an operator by If on a rank or a rate. Should it run after all, the run says what is wrong.
+    // A branch may not fit the sizes at hand because it is not the one that runs for them:
+    // exporters guard an operator by If on a rank or a rate. Should it run after all, the run says
+    // what is wrong.
     auto then_types = context.infer_subgraph("then_branch", {});
     auto else_types = context.infer_subgraph("else_branch", {});
     if (!then_types && !else_types) return tl::unexpected(std::move(then_types).error());

@@ -48,7 +48,8 @@ std::optional<SymbolicShape> InferContext::elements(std::size_t i) const {
 
 std::optional<std::vector<std::int64_t>> InferContext::constant_ints(std::size_t i) const {
   if (const Tensor* tensor = constant(i)) {
-    if (is_integer(tensor->dtype()) || tensor->dtype() == DType::kBool) return elements_as_int64(*tensor);
+    if (is_integer(tensor->dtype()) || tensor->dtype() == DType::kBool)
+      return elements_as_int64(*tensor);
     return std::nullopt;
   }
   const auto known = elements(i);
@@ -88,7 +89,8 @@ Result<std::vector<ValueType>> InferContext::infer_subgraph(std::string_view att
 Result<std::size_t> normalize_axis(std::int64_t axis, std::size_t rank) {
   const auto n = static_cast<std::int64_t>(rank);
   if (axis < -n || axis >= n) {
-    return invalid_argument("axis ", axis, " is outside [", -n, ", ", n - 1, "] of a tensor of rank ", n);
+    return invalid_argument("axis ", axis, " is outside [", -n, ", ", n - 1,
+                            "] of a tensor of rank ", n);
   }
   return static_cast<std::size_t>(axis < 0 ? axis + n : axis);
 }

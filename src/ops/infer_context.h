@@ -39,7 +39,9 @@ class InferContext {
   [[nodiscard]] int opset() const { return node_.opset; }
 
   [[nodiscard]] std::size_t input_count() const { return inputs_.size(); }
-  [[nodiscard]] bool has_input(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  [[nodiscard]] bool has_input(std::size_t i) const {
+    return i < inputs_.size() && inputs_[i] != nullptr;
+  }
   /// kUndefined when omitted or not known.
   [[nodiscard]] DType dtype(std::size_t i) const;
   /// Null while the rank is not known, or when the input is omitted.
@@ -61,8 +63,8 @@ class InferContext {
   void set_output_rank(std::size_t i, DType dtype, std::size_t rank);
   void set_output_elements(std::size_t i, SymbolicShape elements);
 
-  [[nodiscard]] Result<std::vector<ValueType>> infer_subgraph(std::string_view attribute,
-                                                              std::span<const InferredValue> inputs);
+  [[nodiscard]] Result<std::vector<ValueType>> infer_subgraph(
+      std::string_view attribute, std::span<const InferredValue> inputs);
 
   /// A size that only a run can tell (NonZero, the count of a Loop): equal to no other.
   [[nodiscard]] Dim fresh_dim() const { return Dim::unknown(); }
@@ -81,7 +83,8 @@ class InferContext {
 
 /// numpy's broadcasting of two shapes. Of a symbol and a number above 1 the number is taken, for a
 /// run in which the symbol is another number fails; of two different symbols nothing is known.
-[[nodiscard]] Result<SymbolicShape> broadcast_shapes(const SymbolicShape& a, const SymbolicShape& b);
+[[nodiscard]] Result<SymbolicShape> broadcast_shapes(const SymbolicShape& a,
+                                                     const SymbolicShape& b);
 
 /// Output 0 has the type and shape of input 0.
 Result<void> infer_like_first(InferContext& context);

@@ -29,7 +29,9 @@ std::optional<Affine> affine_of(const Graph& graph, const Node& node, std::int64
   const double epsilon = node.attributes.float_or("epsilon", 1e-5f);
   Affine out;
   for (std::size_t c = 0; c < static_cast<std::size_t>(channels); ++c) {
-    const auto at = [&](std::size_t k) { return static_cast<double>(parameters[k]->data<float>()[c]); };
+    const auto at = [&](std::size_t k) {
+      return static_cast<double>(parameters[k]->data<float>()[c]);
+    };
     const double scale = at(0) / std::sqrt(at(3) + epsilon);
     out.scale.push_back(static_cast<float>(scale));
     out.shift.push_back(static_cast<float>(at(1) - at(2) * scale));
@@ -70,7 +72,8 @@ Result<int> fold_batch_norm(Graph& graph) {
     if (!conv.is("Conv")) continue;
     const Tensor* weight = float_constant(graph, conv.input(1));
     const Tensor* bias = float_constant(graph, conv.input(2));
-    if (weight == nullptr || weight->rank() < 3 || (conv.input(2) != kNoValue && bias == nullptr)) continue;
+    if (weight == nullptr || weight->rank() < 3 || (conv.input(2) != kNoValue && bias == nullptr))
+      continue;
     if (bias != nullptr && bias->size() != weight->dim(0)) continue;
     const auto affine = affine_of(graph, norm, weight->dim(0));
     if (!affine) continue;
@@ -79,7 +82,8 @@ Result<int> fold_batch_norm(Graph& graph) {
     conv.inputs.resize(3, kNoValue);
     conv.inputs[1] = patch.add_constant(prefix + ".folded_weight", std::move(result.weight));
     conv.inputs[2] = patch.add_constant(prefix + ".folded_bias", std::move(result.bias));
-    // The name of a value keeps its meaning, so that values of two versions of a graph can be compared.
+    // The name of a value keeps its meaning, so that values of two versions of a graph can be
+    // compared.
     conv.outputs[0] = norm.outputs[0];
     patch.replace_node(conv_id, conv);
     patch.remove_node(static_cast<NodeId>(i));

@@ -5,7 +5,8 @@
 namespace trivet {
 
 Result<int> fold_constants(Graph& graph) {
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph), {}, {.keep_quantized = true}));
+  TRIVET_ASSIGN(const Inference inference,
+                infer(graph, declared_inputs(graph), {}, {.keep_quantized = true}));
   GraphPatch patch(graph, "fold-constants");
   int folded = 0;
   for (const Node& node : graph.nodes()) {

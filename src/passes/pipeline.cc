@@ -15,8 +15,10 @@ constexpr int kMaxRounds = 8;
 
 constexpr std::array kPasses = {
     Pass{"fold-constants", "computes what depends on constants only", fold_constants},
-    Pass{"remove-no-ops", "drops Identity, Dropout in inference and casts to the same type", remove_no_ops},
-    Pass{"fold-batch-norm", "merges BatchNormalization into the convolution before it", fold_batch_norm},
+    Pass{"remove-no-ops", "drops Identity, Dropout in inference and casts to the same type",
+         remove_no_ops},
+    Pass{"fold-batch-norm", "merges BatchNormalization into the convolution before it",
+         fold_batch_norm},
     Pass{"remove-dead-nodes", "drops what no output depends on", remove_dead_nodes},
 };
 
@@ -78,7 +80,8 @@ Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& op
         const bool ours = error.code == ErrorCode::kFailed;  // anything else is the model's fault
         return tl::unexpected(ours ? std::move(error).at(cat("pass ", kPasses[i].name)) : error);
       }
-      const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+      const std::chrono::duration<double, std::milli> took =
+          std::chrono::steady_clock::now() - start;
       records[i].changes += *done;
       records[i].milliseconds += took.count();
       changes += *done;

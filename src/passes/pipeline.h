@@ -34,6 +34,7 @@ struct OptimizeOptions {
 };
 
 /// Runs the pipeline until no pass changes anything (a bounded number of rounds).
-[[nodiscard]] Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& options = {});
+[[nodiscard]] Result<std::vector<PassRecord>> optimize(Graph& graph,
+                                                       const OptimizeOptions& options = {});
 
 }  // namespace trivet

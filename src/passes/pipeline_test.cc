@@ -15,7 +15,8 @@ namespace {
 
 Tensor numbers(const Shape& shape, float first, float step) {
   std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = first + step * static_cast<float>(i % 13);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = first + step * static_cast<float>(i % 13);
   return Tensor::from_values(shape, values);
 }
 
@@ -23,7 +24,8 @@ Tensor numbers(const Shape& shape, float first, float step) {
 class ConvGraph {
  public:
   ConvGraph() : builder_("conv") {
-    const ValueType image = ValueType::tensor(DType::kFloat32, SymbolicShape{Dim::symbol("n"), 3, 6, 5});
+    const ValueType image =
+        ValueType::tensor(DType::kFloat32, SymbolicShape{Dim::symbol("n"), 3, 6, 5});
     input_ = builder_.add_input("x", image);
     const ValueId w = builder_.add_constant("w", numbers({4, 3, 3, 3}, -0.3F, 0.05F));
     conv_ = node("Conv", {input_, w}, "conv");
@@ -31,7 +33,8 @@ class ConvGraph {
 
   ValueId node(const std::string& type, std::vector<ValueId> inputs, const std::string& name) {
     const ValueId out = builder_.add_value(name);
-    Node n{.name = name, .op_type = type, .opset = 15, .inputs = std::move(inputs), .outputs = {out}};
+    Node n{
+        .name = name, .op_type = type, .opset = 15, .inputs = std::move(inputs), .outputs = {out}};
     builder_.add_node(std::move(n));
     return out;
   }
@@ -63,7 +66,8 @@ class ConvGraph {
 std::vector<float> run(const Graph& graph) {
   Model model;
   model.graph = std::make_shared<const Graph>(graph);
-  const auto session = Session::create(model, {.providers = {&cpu_provider()}, .threads = 1, .optimize = false});
+  const auto session =
+      Session::create(model, {.providers = {&cpu_provider()}, .threads = 1, .optimize = false});
   EXPECT_TRUE(session) << session.error().message;
   const auto out = (*session)->run(std::vector<Tensor>{numbers({2, 3, 6, 5}, -1.0F, 0.17F)});
   EXPECT_TRUE(out) << out.error().message;

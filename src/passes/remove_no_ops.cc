@@ -15,7 +15,8 @@ bool is_no_op(const Graph& graph, const Node& node, const Inference& inference) 
   }
   if (node.is("Cast")) {
     const DType from = inference[node.inputs[0]].type.dtype;
-    return from != DType::kUndefined && static_cast<std::int64_t>(from) == node.attributes.int_or("to", 0);
+    return from != DType::kUndefined &&
+           static_cast<std::int64_t>(from) == node.attributes.int_or("to", 0);
   }
   return false;
 }
@@ -23,15 +24,18 @@ bool is_no_op(const Graph& graph, const Node& node, const Inference& inference) 
 }  // namespace
 
 Result<int> remove_no_ops(Graph& graph) {
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph), {}, {.keep_quantized = true}));
-  std::vector<ValueId> stands_for(graph.value_count(), kNoValue);  // so that chains resolve in one sweep
+  TRIVET_ASSIGN(const Inference inference,
+                infer(graph, declared_inputs(graph), {}, {.keep_quantized = true}));
+  std::vector<ValueId> stands_for(graph.value_count(),
+                                  kNoValue);  // so that chains resolve in one sweep
   GraphPatch patch(graph, "remove-no-ops");
   int removed = 0;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
     if (node.output(0) == kNoValue || !is_no_op(graph, node, inference)) continue;
     ValueId source = node.inputs[0];
-    while (stands_for[static_cast<std::size_t>(source)] != kNoValue) source = stands_for[static_cast<std::size_t>(source)];
+    while (stands_for[static_cast<std::size_t>(source)] != kNoValue)
+      source = stands_for[static_cast<std::size_t>(source)];
     if (!patch.can_replace(node.outputs[0], source)) continue;
     patch.replace_uses(node.outputs[0], source);
     patch.remove_node(static_cast<NodeId>(i));

@@ -8,7 +8,8 @@
 namespace trivet::abi {
 
 std::int32_t fail(TrvError* out, const Error& error) {
-  const auto code = static_cast<std::int32_t>(error.code) + 1;  // the order of TrvCode, after TRV_OK
+  const auto code =
+      static_cast<std::int32_t>(error.code) + 1;  // the order of TrvCode, after TRV_OK
   out->code = code;
   const std::size_t length = std::min(error.message.size(), sizeof(out->message) - 1);
   std::memcpy(out->message, error.message.data(), length);
@@ -20,7 +21,8 @@ Error to_error(std::int32_t code, const TrvError& error) {
   const bool known = code > TRV_OK && code <= TRV_FAILED;
   const std::string_view text(error.message, strnlen(error.message, sizeof(error.message)));
   return {known ? static_cast<ErrorCode>(code - 1) : ErrorCode::kFailed,
-          text.empty() ? cat("the provider failed with code ", code, " and no message") : std::string(text)};
+          text.empty() ? cat("the provider failed with code ", code, " and no message")
+                       : std::string(text)};
 }
 
 TrvTensor to_abi(const Tensor& tensor, std::vector<TrvString>& strings) {
@@ -53,7 +55,8 @@ Result<Tensor> from_abi(const TrvTensor& tensor) {
   if (!dtype) return invalid_argument("element type ", tensor.dtype, " is not one of ONNX");
   if (tensor.rank < 0) return invalid_argument("rank ", tensor.rank, " is negative");
   const std::span dims(tensor.dims, static_cast<std::size_t>(tensor.rank));
-  if (*dtype == DType::kString) return strings_from_abi(dims, static_cast<const TrvString*>(tensor.data));
+  if (*dtype == DType::kString)
+    return strings_from_abi(dims, static_cast<const TrvString*>(tensor.data));
   const auto count = checked_product(dims);
   const auto bytes = count ? dtype_storage_bytes(*dtype, *count) : std::nullopt;
   if (!bytes || *bytes != tensor.bytes) {

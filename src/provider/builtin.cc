@@ -14,7 +14,9 @@ std::int64_t step_clock_ns() {
 namespace abi {
 namespace {
 
-CompiledHandle& handle_of(TrvCompiled* compiled) { return *reinterpret_cast<CompiledHandle*>(compiled); }
+CompiledHandle& handle_of(TrvCompiled* compiled) {
+  return *reinterpret_cast<CompiledHandle*>(compiled);
+}
 
 /// The inputs as tensors, handed to run(graph, inputs, outputs), whose error goes out.
 template <class Run>
@@ -48,8 +50,8 @@ Result<void> HostOutputs::copy(std::size_t index, const Tensor& tensor) {
     std::vector<TrvString> strings;
     const TrvTensor view = to_abi(tensor, strings);
     TrvError error{};
-    const std::int32_t code = outputs_.set_strings(outputs_.user, index, view.rank, view.dims,
-                                                   strings.data(), &error);
+    const std::int32_t code =
+        outputs_.set_strings(outputs_.user, index, view.rank, view.dims, strings.data(), &error);
     if (code != TRV_OK) return tl::unexpected(to_error(code, error));
     return {};
   }
@@ -66,18 +68,21 @@ std::int32_t run_compiled(TrvCompiled* compiled, const TrvTensor* inputs, const 
                       });
 }
 
-std::int32_t run_compiled_profiled(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
-                                   const TrvProfile* profile, TrvError* error) {
+std::int32_t run_compiled_profiled(TrvCompiled* compiled, const TrvTensor* inputs,
+                                   const TrvOutputs* outputs, const TrvProfile* profile,
+                                   TrvError* error) {
   const StepReport report = [profile](const TrvStep& step) { profile->step(profile->user, &step); };
-  return with_tensors(compiled, inputs, outputs, error,
-                      [&report](CompiledGraph& graph, std::span<const Tensor> tensors, OutputSink& sink) {
-                        return graph.run_profiled(tensors, sink, report);
-                      });
+  return with_tensors(
+      compiled, inputs, outputs, error,
+      [&report](CompiledGraph& graph, std::span<const Tensor> tensors, OutputSink& sink) {
+        return graph.run_profiled(tensors, sink, report);
+      });
 }
 
 void destroy_compiled(TrvCompiled* compiled) { delete reinterpret_cast<CompiledHandle*>(compiled); }
 
-std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void* user, TrvError* error) {
+std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void* user,
+                               TrvError* error) {
   const std::string text = handle_of(const_cast<TrvCompiled*>(compiled)).graph->describe();
   if (write(user, text.data(), text.size()) == 0) return TRV_OK;
   return fail(error, {ErrorCode::kFailed, "the description was not taken"});

@@ -23,7 +23,8 @@ class OutputSink {
  public:
   virtual ~OutputSink() = default;
   /// Memory for output `index`; not for strings.
-  [[nodiscard]] virtual Result<Tensor> allocate(std::size_t index, DType dtype, const Shape& shape) = 0;
+  [[nodiscard]] virtual Result<Tensor> allocate(std::size_t index, DType dtype,
+                                                const Shape& shape) = 0;
   /// Copies a finished tensor out.
   [[nodiscard]] virtual Result<void> copy(std::size_t index, const Tensor& tensor) = 0;
 };
@@ -37,7 +38,8 @@ class CompiledGraph {
   /// One call at a time. Inputs are views that live as long as the call.
   [[nodiscard]] virtual Result<void> run(std::span<const Tensor> inputs, OutputSink& outputs) = 0;
   /// As run, and reports what each step took, by step_clock_ns().
-  [[nodiscard]] virtual Result<void> run_profiled(std::span<const Tensor> inputs, OutputSink& outputs,
+  [[nodiscard]] virtual Result<void> run_profiled(std::span<const Tensor> inputs,
+                                                  OutputSink& outputs,
                                                   const StepReport& report) = 0;
   /// A JSON object.
   [[nodiscard]] virtual std::string describe() const { return "{}"; }
@@ -71,10 +73,12 @@ struct CompiledHandle {
 
 std::int32_t run_compiled(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
                           TrvError* error);
-std::int32_t run_compiled_profiled(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
-                                   const TrvProfile* profile, TrvError* error);
+std::int32_t run_compiled_profiled(TrvCompiled* compiled, const TrvTensor* inputs,
+                                   const TrvOutputs* outputs, const TrvProfile* profile,
+                                   TrvError* error);
 void destroy_compiled(TrvCompiled* compiled);
-std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void* user, TrvError* error);
+std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void* user,
+                               TrvError* error);
 
 }  // namespace abi
 
@@ -94,8 +98,10 @@ const TrvProvider& builtin_provider() {
         const auto usable = Engine::check();
         return usable ? TRV_OK : abi::fail(error, usable.error());
       },
-      .claim = [](const TrvHost*, const TrvGraph* graph, std::uint8_t* claimed, TrvError*) -> std::int32_t {
-        for (const Node& node : graph->graph->nodes()) *claimed++ = Engine::claims(*graph->graph, node) ? 1 : 0;
+      .claim = [](const TrvHost*, const TrvGraph* graph, std::uint8_t* claimed,
+                  TrvError*) -> std::int32_t {
+        for (const Node& node : graph->graph->nodes())
+          *claimed++ = Engine::claims(*graph->graph, node) ? 1 : 0;
         return TRV_OK;
       },
       .compile = [](const TrvHost*, const TrvGraph* graph, const TrvCompileOptions* options,

@@ -9,7 +9,8 @@
 namespace trivet {
 
 std::span<const TrvProvider* const> builtin_providers() {
-  static const std::array<const TrvProvider*, 2> providers = {&cpu_provider(), &reference_provider()};
+  static const std::array<const TrvProvider*, 2> providers = {&cpu_provider(),
+                                                              &reference_provider()};
   return providers;
 }
 

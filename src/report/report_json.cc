@@ -89,12 +89,11 @@ ReportJson to_json(const Accuracy& accuracy) {
 }
 
 ReportJson to_json(const LatencyStats& stats) {
-  return {{"runs", stats.count},     {"p50_ms", stats.p50},
-          {"p90_ms", stats.p90},     {"p95_ms", stats.p95},
-          {"p99_ms", stats.p99},     {"p99_is_max", stats.p99_is_max},
-          {"mean_ms", stats.mean},   {"min_ms", stats.min},
-          {"max_ms", stats.max},     {"stddev_ms", stats.stddev},
-          {"unstable", stats.unstable}};
+  return {
+      {"runs", stats.count},       {"p50_ms", stats.p50},       {"p90_ms", stats.p90},
+      {"p95_ms", stats.p95},       {"p99_ms", stats.p99},       {"p99_is_max", stats.p99_is_max},
+      {"mean_ms", stats.mean},     {"min_ms", stats.min},       {"max_ms", stats.max},
+      {"stddev_ms", stats.stddev}, {"unstable", stats.unstable}};
 }
 
 ReportJson to_json(const LatencySamples& latency, bool samples) {

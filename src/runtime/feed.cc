@@ -7,13 +7,16 @@ namespace {
 
 std::string list(std::span<const Port> ports) {
   std::string out;
-  for (const Port& port : ports) out += (out.empty() ? "'" : ", '") + port.name + "' (" + to_string(port.type) + ")";
+  for (const Port& port : ports)
+    out += (out.empty() ? "'" : ", '") + port.name + "' (" + to_string(port.type) + ")";
   return out.empty() ? "none" : out;
 }
 
-Result<void> check_one(const Port& port, const Tensor& tensor, std::map<std::string, std::int64_t>& symbols) {
+Result<void> check_one(const Port& port, const Tensor& tensor,
+                       std::map<std::string, std::int64_t>& symbols) {
   if (port.type.kind != ValueType::Kind::kTensor) {
-    return unsupported("input '", port.name, "' is a ", to_string(port.type), "; only tensors can be fed");
+    return unsupported("input '", port.name, "' is a ", to_string(port.type),
+                       "; only tensors can be fed");
   }
   if (port.type.dtype != DType::kUndefined && tensor.dtype() != port.type.dtype) {
     return invalid_argument("input '", port.name, "' takes ", dtype_name(port.type.dtype), ", not ",
@@ -22,8 +25,8 @@ Result<void> check_one(const Port& port, const Tensor& tensor, std::map<std::str
   if (!port.type.shape) return {};
   const SymbolicShape& wanted = *port.type.shape;
   const auto mismatch = [&](const std::string& why) {
-    return invalid_argument("input '", port.name, "' takes shape ", shape_to_string(wanted), ", not ",
-                            shape_to_string(tensor.shape()), why);
+    return invalid_argument("input '", port.name, "' takes shape ", shape_to_string(wanted),
+                            ", not ", shape_to_string(tensor.shape()), why);
   };
   if (wanted.size() != tensor.shape().size()) return mismatch("");
   for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -48,7 +51,8 @@ Result<void> check_feed(std::span<const Port> ports, std::span<const Tensor> ten
                             " were given; it takes: ", list(ports));
   }
   std::map<std::string, std::int64_t> symbols;
-  for (std::size_t i = 0; i < ports.size(); ++i) TRIVET_TRY(check_one(ports[i], tensors[i], symbols));
+  for (std::size_t i = 0; i < ports.size(); ++i)
+    TRIVET_TRY(check_one(ports[i], tensors[i], symbols));
   return {};
 }
 

@@ -14,7 +14,9 @@ namespace {
 constexpr std::size_t kSmallestTable = offsetof(TrvProvider, run_profiled);
 
 const Graph& graph_of(const TrvGraph* handle) { return *handle->graph; }
-const Node& node_of(const TrvGraph* handle, std::size_t node) { return graph_of(handle).nodes()[node]; }
+const Node& node_of(const TrvGraph* handle, std::size_t node) {
+  return graph_of(handle).nodes()[node];
+}
 
 std::int32_t serialize(const TrvGraph* handle, TrvWrite write, void* user, TrvError* error) {
   const auto bytes = serialize_model(model_around(handle->graph));
@@ -48,19 +50,25 @@ const TrvHost& host_table() {
       .size = sizeof(TrvHost),
       .input_count = [](const TrvGraph* g) { return graph_of(g).inputs().size(); },
       .output_count = [](const TrvGraph* g) { return graph_of(g).outputs().size(); },
-      .input_name = [](const TrvGraph* g, std::size_t i) {
-        return graph_of(g).value(graph_of(g).inputs()[i]).name.c_str();
-      },
-      .output_name = [](const TrvGraph* g, std::size_t i) {
-        return graph_of(g).value(graph_of(g).outputs()[i]).name.c_str();
-      },
+      .input_name =
+          [](const TrvGraph* g, std::size_t i) {
+            return graph_of(g).value(graph_of(g).inputs()[i]).name.c_str();
+          },
+      .output_name =
+          [](const TrvGraph* g, std::size_t i) {
+            return graph_of(g).value(graph_of(g).outputs()[i]).name.c_str();
+          },
       .node_count = [](const TrvGraph* g) { return graph_of(g).nodes().size(); },
       .node_name = [](const TrvGraph* g, std::size_t i) { return node_of(g, i).name.c_str(); },
-      .node_op_type = [](const TrvGraph* g, std::size_t i) { return node_of(g, i).op_type.c_str(); },
+      .node_op_type = [](const TrvGraph* g,
+                         std::size_t i) { return node_of(g, i).op_type.c_str(); },
       .node_domain = [](const TrvGraph* g, std::size_t i) { return node_of(g, i).domain.c_str(); },
-      .node_opset = [](const TrvGraph* g, std::size_t i) -> std::int32_t { return node_of(g, i).opset; },
+      .node_opset = [](const TrvGraph* g, std::size_t i) -> std::int32_t {
+        return node_of(g, i).opset;
+      },
       .serialize = serialize,
-      .thread_count = [](const TrvThreads* t) { return static_cast<std::size_t>(t->pool.thread_count()); },
+      .thread_count =
+          [](const TrvThreads* t) { return static_cast<std::size_t>(t->pool.thread_count()); },
       .parallel_for = parallel_for,
   };
   return table;
@@ -68,12 +76,14 @@ const TrvHost& host_table() {
 
 Result<void> check_provider(const TrvProvider& provider) {
   if (provider.abi_version != TRV_PROVIDER_ABI_VERSION) {
-    return unsupported("provider '", provider.name, "' was built for version ", provider.abi_version,
-                       " of the provider interface, this program has version ", TRV_PROVIDER_ABI_VERSION);
+    return unsupported(
+        "provider '", provider.name, "' was built for version ", provider.abi_version,
+        " of the provider interface, this program has version ", TRV_PROVIDER_ABI_VERSION);
   }
   if (provider.size < kSmallestTable) {
-    return unsupported("provider '", provider.name, "' has a table of ", provider.size, " bytes, expected ",
-                       kSmallestTable, "; build it again with this version's trivet/provider.h");
+    return unsupported("provider '", provider.name, "' has a table of ", provider.size,
+                       " bytes, expected ", kSmallestTable,
+                       "; build it again with this version's trivet/provider.h");
   }
   TrvError error{};
   const std::int32_t code = provider.check(&host_table(), &error);
@@ -82,7 +92,8 @@ Result<void> check_provider(const TrvProvider& provider) {
 }
 
 decltype(TrvProvider::run_profiled) profiled_run_of(const TrvProvider& provider) {
-  constexpr std::size_t kEnd = offsetof(TrvProvider, run_profiled) + sizeof(TrvProvider::run_profiled);
+  constexpr std::size_t kEnd =
+      offsetof(TrvProvider, run_profiled) + sizeof(TrvProvider::run_profiled);
   return provider.size < kEnd ? nullptr : provider.run_profiled;
 }
 
@@ -93,8 +104,9 @@ Result<const TrvProvider*> load_provider(const std::string& path) {
   const TrvProvider* provider = get == nullptr ? nullptr : get(TRV_PROVIDER_ABI_VERSION);
   if (provider == nullptr) {
     dlclose(library);
-    return unsupported("'", path, "' is not a Trivet provider for version ", TRV_PROVIDER_ABI_VERSION,
-                       " of the interface (it must export ", TRV_GET_PROVIDER_SYMBOL, ")");
+    return unsupported("'", path, "' is not a Trivet provider for version ",
+                       TRV_PROVIDER_ABI_VERSION, " of the interface (it must export ",
+                       TRV_GET_PROVIDER_SYMBOL, ")");
   }
   return provider;
 }

@@ -17,8 +17,8 @@ namespace trivet {
 /// The table of functions that every provider is handed.
 [[nodiscard]] const TrvHost& host_table();
 
-/// Whether the provider speaks this version of the ABI, has all the functions that it must have, and
-/// says that it can be used here.
+/// Whether the provider speaks this version of the ABI, has all the functions that it must have,
+/// and says that it can be used here.
 [[nodiscard]] Result<void> check_provider(const TrvProvider& provider);
 
 /// The provider's run_profiled; null when its table ends before that.

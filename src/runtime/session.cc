@@ -21,7 +21,7 @@ namespace {
 struct Segment {
   const TrvProvider* provider = nullptr;
   TrvCompiled* compiled = nullptr;
-  std::vector<NodeId> nodes;     ///< in the session's graph, like what follows
+  std::vector<NodeId> nodes;  ///< in the session's graph, like what follows
   std::vector<ValueId> inputs;
   std::vector<ValueId> outputs;
 
@@ -56,7 +56,8 @@ class Outputs {
     auto& self = *static_cast<Outputs*>(user);
     const auto type = dtype_from_onnx(dtype);
     if (index >= self.tensors_.size() || !type || *type == DType::kString || rank < 0) {
-      abi::fail(error, {ErrorCode::kFailed, cat("the provider asked for output ", index, " of type ", dtype)});
+      abi::fail(error, {ErrorCode::kFailed,
+                        cat("the provider asked for output ", index, " of type ", dtype)});
       return nullptr;
     }
     auto tensor = Tensor::allocate(*type, Shape(dims, dims + rank));
@@ -69,10 +70,12 @@ class Outputs {
   }
 
   static std::int32_t set_strings(void* user, std::size_t index, std::int32_t rank,
-                                  const std::int64_t* dims, const TrvString* values, TrvError* error) {
+                                  const std::int64_t* dims, const TrvString* values,
+                                  TrvError* error) {
     auto& self = *static_cast<Outputs*>(user);
     if (index >= self.tensors_.size() || rank < 0) {
-      return abi::fail(error, {ErrorCode::kFailed, cat("the provider gave output ", index, ", which there is not")});
+      return abi::fail(error, {ErrorCode::kFailed,
+                               cat("the provider gave output ", index, ", which there is not")});
     }
     auto tensor = abi::strings_from_abi({dims, static_cast<std::size_t>(rank)}, values);
     if (!tensor) return abi::fail(error, tensor.error());
@@ -83,17 +86,18 @@ class Outputs {
   std::vector<Tensor> tensors_;
 };
 
-/// Runs segments and keeps what their steps took. A step is only copied while the run lasts, so that
-/// profiling costs little; events() makes sense of them.
+/// Runs segments and keeps what their steps took. A step is only copied while the run lasts, so
+/// that profiling costs little; events() makes sense of them.
 class StepLog {
  public:
-  std::int32_t run(const Segment& segment, const TrvTensor* inputs, const TrvOutputs* outputs, TrvError* error) {
+  std::int32_t run(const Segment& segment, const TrvTensor* inputs, const TrvOutputs* outputs,
+                   TrvError* error) {
     segment_ = &segment;
     if (const auto run_profiled = profiled_run_of(*segment.provider)) {
       const TrvProfile profile{.user = this, .step = [](void* user, const TrvStep* step) {
-        auto& self = *static_cast<StepLog*>(user);
-        self.entries_.push_back({self.segment_, *step, false});
-      }};
+                                 auto& self = *static_cast<StepLog*>(user);
+                                 self.entries_.push_back({self.segment_, *step, false});
+                               }};
       return run_profiled(segment.compiled, inputs, outputs, &profile, error);
     }
     TrvStep step{};
@@ -116,8 +120,8 @@ class StepLog {
                          .start_ns = step.start_ns - start_ns,
                          .end_ns = step.end_ns - start_ns};
       if (event.start_ns < 0 || event.end_ns < event.start_ns) {
-        return fail(ErrorCode::kFailed, "provider '", event.provider, "' reports a step from ", event.start_ns,
-                    " ns to ", event.end_ns, " ns of the run");
+        return fail(ErrorCode::kFailed, "provider '", event.provider, "' reports a step from ",
+                    event.start_ns, " ns to ", event.end_ns, " ns of the run");
       }
       out.push_back(std::move(event));
     }
@@ -138,8 +142,8 @@ class StepLog {
     for (std::size_t i = 0; i < entry.step.node_count; ++i) {
       const std::size_t node = entry.step.nodes[i];
       if (node >= all.size()) {
-        return fail(ErrorCode::kFailed, "provider '", entry.segment->provider->name, "' reports a step of node ",
-                    node, ", and was given ", all.size());
+        return fail(ErrorCode::kFailed, "provider '", entry.segment->provider->name,
+                    "' reports a step of node ", node, ", and was given ", all.size());
       }
       out.push_back(all[node]);
     }
@@ -160,9 +164,9 @@ Result<void> run_segment(const Segment& segment, std::vector<Tensor>& frame, Ste
   Outputs outputs(segment.outputs.size());
   const TrvOutputs callbacks = outputs.callbacks();
   TrvError error{};
-  const std::int32_t code = log == nullptr
-                                ? segment.provider->run(segment.compiled, inputs.data(), &callbacks, &error)
-                                : log->run(segment, inputs.data(), &callbacks, &error);
+  const std::int32_t code =
+      log == nullptr ? segment.provider->run(segment.compiled, inputs.data(), &callbacks, &error)
+                     : log->run(segment, inputs.data(), &callbacks, &error);
   if (code != TRV_OK) return tl::unexpected(abi::to_error(code, error));
   for (std::size_t i = 0; i < segment.outputs.size(); ++i) {
     if (!outputs.tensors()[i].defined()) {
@@ -227,12 +231,15 @@ Result<std::vector<std::size_t>> Session::State::assign(const SessionOptions& op
   return owner;
 }
 
-Result<void> Session::State::compile(const SessionOptions& options, const std::vector<std::size_t>& owner) {
-  const TrvCompileOptions compile_options{.size = sizeof(TrvCompileOptions), .threads = threads.get()};
+Result<void> Session::State::compile(const SessionOptions& options,
+                                     const std::vector<std::size_t>& owner) {
+  const TrvCompileOptions compile_options{.size = sizeof(TrvCompileOptions),
+                                          .threads = threads.get()};
   for (std::size_t begin = 0; begin < owner.size();) {
     std::vector<NodeId> nodes;
     std::size_t end = begin;
-    for (; end < owner.size() && owner[end] == owner[begin]; ++end) nodes.push_back(static_cast<NodeId>(end));
+    for (; end < owner.size() && owner[end] == owner[begin]; ++end)
+      nodes.push_back(static_cast<NodeId>(end));
     TRIVET_ASSIGN(ExtractedGraph part, extract(*graph, nodes));
     Segment segment;
     segment.provider = options.providers[owner[begin]];
@@ -240,8 +247,8 @@ Result<void> Session::State::compile(const SessionOptions& options, const std::v
     segment.outputs = std::move(part.outputs);
     const TrvGraph handle{std::make_shared<const Graph>(std::move(part.graph))};
     TrvError error{};
-    const std::int32_t code =
-        segment.provider->compile(&host_table(), &handle, &compile_options, &segment.compiled, &error);
+    const std::int32_t code = segment.provider->compile(&host_table(), &handle, &compile_options,
+                                                        &segment.compiled, &error);
     if (code != TRV_OK) return tl::unexpected(abi::to_error(code, error));
     segment.nodes = std::move(nodes);
     ++assignment.parts[owner[begin]].segments;
@@ -254,19 +261,23 @@ Result<void> Session::State::compile(const SessionOptions& options, const std::v
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
-Result<std::unique_ptr<Session>> Session::create(const Model& model, const SessionOptions& options) {
+Result<std::unique_ptr<Session>> Session::create(const Model& model,
+                                                 const SessionOptions& options) {
   auto state = std::make_unique<State>();
   Graph graph = *model.graph;
   if (options.optimize) TRIVET_TRY(optimize(graph));
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph), {}, {.use_declared_types = true}));
-  for (const ValueId id : graph.inputs()) state->inputs.push_back({graph.value(id).name, graph.value(id).type});
+  TRIVET_ASSIGN(const Inference inference,
+                infer(graph, declared_inputs(graph), {}, {.use_declared_types = true}));
+  for (const ValueId id : graph.inputs())
+    state->inputs.push_back({graph.value(id).name, graph.value(id).type});
   for (const ValueId id : graph.outputs()) {
     const ValueType& inferred = inference[id].type;
     const bool known = inferred.shape || inferred.element;
     state->outputs.push_back({graph.value(id).name, known ? inferred : graph.value(id).type});
   }
   state->graph = std::make_shared<const Graph>(std::move(graph));
-  state->threads = std::make_unique<TrvThreads>(options.threads > 0 ? options.threads : default_thread_count());
+  state->threads =
+      std::make_unique<TrvThreads>(options.threads > 0 ? options.threads : default_thread_count());
   TRIVET_ASSIGN(const std::vector<std::size_t> owner, state->assign(options));
   TRIVET_TRY(state->compile(options, owner));
   return std::unique_ptr<Session>(new Session(std::move(state)));
@@ -288,7 +299,8 @@ Result<std::vector<std::string>> Session::describe() const {
     out.emplace_back(segment.provider->describe == nullptr ? "{}" : "");
     if (segment.provider->describe == nullptr) continue;
     TrvError error{};
-    const std::int32_t code = segment.provider->describe(segment.compiled, append, &out.back(), &error);
+    const std::int32_t code =
+        segment.provider->describe(segment.compiled, append, &out.back(), &error);
     if (code != TRV_OK) return tl::unexpected(abi::to_error(code, error));
   }
   return out;
@@ -297,23 +309,28 @@ Result<std::vector<std::string>> Session::describe() const {
 Result<std::vector<Tensor>> Session::State::run(std::span<const Tensor> fed, StepLog* log) const {
   TRIVET_TRY(check_feed(inputs, fed));
   std::vector<Tensor> frame(graph->value_count());
-  for (std::size_t i = 0; i < fed.size(); ++i) frame[static_cast<std::size_t>(graph->inputs()[i])] = fed[i];
+  for (std::size_t i = 0; i < fed.size(); ++i)
+    frame[static_cast<std::size_t>(graph->inputs()[i])] = fed[i];
   for (const Segment& segment : segments) TRIVET_TRY(run_segment(segment, frame, log));
   std::vector<Tensor> out;
   for (const ValueId id : graph->outputs()) {
-    out.push_back(graph->is_constant(id) ? graph->value(id).constant : frame[static_cast<std::size_t>(id)]);
+    out.push_back(graph->is_constant(id) ? graph->value(id).constant
+                                         : frame[static_cast<std::size_t>(id)]);
   }
   return out;
 }
 
-Result<std::vector<Tensor>> Session::run(std::span<const Tensor> inputs) { return state_->run(inputs, nullptr); }
+Result<std::vector<Tensor>> Session::run(std::span<const Tensor> inputs) {
+  return state_->run(inputs, nullptr);
+}
 
 Result<std::vector<Tensor>> Session::run(const std::map<std::string, Tensor>& inputs) {
   TRIVET_ASSIGN(const std::vector<Tensor> ordered, order_feed(state_->inputs, inputs));
   return run(ordered);
 }
 
-Result<std::vector<Tensor>> Session::run_profiled(std::span<const Tensor> inputs, RunProfile& profile) {
+Result<std::vector<Tensor>> Session::run_profiled(std::span<const Tensor> inputs,
+                                                  RunProfile& profile) {
   StepLog log;
   profile.start_ns = step_clock_ns();
   TRIVET_ASSIGN(std::vector<Tensor> outputs, state_->run(inputs, &log));

@@ -22,7 +22,8 @@ struct SessionOptions {
   int threads = 0;
   /// Run the portable optimiser passes before the graph is divided.
   bool optimize = true;
-  /// Without it, a node that the first provider does not claim is an error: a fallback is never silent.
+  /// Without it, a node that the first provider does not claim is an error: a fallback is never
+  /// silent.
   bool allow_fallback = false;
 };
 
@@ -33,8 +34,8 @@ struct Assignment {
     std::size_t nodes = 0;
     std::size_t segments = 0;  ///< runs of consecutive nodes; each is compiled as one graph
   };
-  std::vector<Part> parts;             ///< in the order of SessionOptions::providers; those without nodes too
-  std::vector<std::string> per_node;   ///< the provider's name, by node of Session::graph()
+  std::vector<Part> parts;  ///< in the order of SessionOptions::providers; those without nodes too
+  std::vector<std::string> per_node;  ///< the provider's name, by node of Session::graph()
 };
 
 /// One named input or output.
@@ -46,21 +47,23 @@ struct Port {
 /// One step of a profiled run.
 struct ProfileEvent {
   std::string provider;
-  std::vector<NodeId> nodes;  ///< of Session::graph(), ascending; none where the provider cannot say
-  std::string kernel;         ///< what ran it; empty where the provider does not report steps
+  std::vector<NodeId>
+      nodes;           ///< of Session::graph(), ascending; none where the provider cannot say
+  std::string kernel;  ///< what ran it; empty where the provider does not report steps
   std::int64_t start_ns = 0;  ///< from the start of the run
   std::int64_t end_ns = 0;
 };
 
 struct RunProfile {
-  std::int64_t start_ns = 0;  ///< on the steady clock
-  std::int64_t wall_ns = 0;   ///< the whole run, from input tensors to output tensors
+  std::int64_t start_ns = 0;         ///< on the steady clock
+  std::int64_t wall_ns = 0;          ///< the whole run, from input tensors to output tensors
   std::vector<ProfileEvent> events;  ///< in the order in which they ran
 };
 
 class Session {
  public:
-  [[nodiscard]] static Result<std::unique_ptr<Session>> create(const Model& model, const SessionOptions& options);
+  [[nodiscard]] static Result<std::unique_ptr<Session>> create(const Model& model,
+                                                               const SessionOptions& options);
   ~Session();
 
   [[nodiscard]] const std::vector<Port>& inputs() const;
@@ -75,12 +78,13 @@ class Session {
   /// Inputs in the order of inputs(); outputs in that of outputs(). One call at a time. Any sizes
   /// that the symbolic dimensions allow are taken without loading again.
   [[nodiscard]] Result<std::vector<Tensor>> run(std::span<const Tensor> inputs);
-  /// Inputs by name. A name too many, one that is missing or a type or shape that does not fit is an
-  /// error that lists what the model wants.
+  /// Inputs by name. A name too many, one that is missing or a type or shape that does not fit is
+  /// an error that lists what the model wants.
   [[nodiscard]] Result<std::vector<Tensor>> run(const std::map<std::string, Tensor>& inputs);
-  /// As run, and tells what each step took. A provider that does not report steps gives one for each
-  /// of its segments.
-  [[nodiscard]] Result<std::vector<Tensor>> run_profiled(std::span<const Tensor> inputs, RunProfile& profile);
+  /// As run, and tells what each step took. A provider that does not report steps gives one for
+  /// each of its segments.
+  [[nodiscard]] Result<std::vector<Tensor>> run_profiled(std::span<const Tensor> inputs,
+                                                         RunProfile& profile);
 
  private:
   struct State;

@@ -58,8 +58,8 @@ inline constexpr int kDTypeCount = 29;
 /// Signed or unsigned integer of any width; not bool.
 [[nodiscard]] bool is_integer(DType dtype);
 [[nodiscard]] bool is_signed_integer(DType dtype);
-/// Elements of 2, 4 or 6 bits, which ONNX and Trivet pack without gaps, the first element in the low
-/// bits of the first byte.
+/// Elements of 2, 4 or 6 bits, which ONNX and Trivet pack without gaps, the first element in the
+/// low bits of the first byte.
 [[nodiscard]] bool is_sub_byte(DType dtype);
 
 /// Bytes that `count` elements take in a tensor; nothing when that does not fit in 63 bits.

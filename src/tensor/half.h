@@ -20,13 +20,17 @@ struct Float16 {
     const std::uint32_t sign = (f >> 16) & 0x8000u;
     const std::uint32_t magnitude = f & 0x7fffffffu;
     if (magnitude >= 0x7f800000u) {
-      const std::uint32_t nan = magnitude > 0x7f800000u ? 0x0200u | ((magnitude >> 13) & 0x3ffu) : 0u;
+      const std::uint32_t nan =
+          magnitude > 0x7f800000u ? 0x0200u | ((magnitude >> 13) & 0x3ffu) : 0u;
       return static_cast<std::uint16_t>(sign | 0x7c00u | nan);
     }
     if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);
-    if (magnitude < 0x38800000u) {  // below 2^-14, the smallest normal number: round to a multiple of 2^-24
-      const float scaled = std::bit_cast<float>(magnitude) + 0.5f;  // the unit in the last place of 0.5f is 2^-24
-      return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(scaled) - 0x3f000000u));
+    if (magnitude <
+        0x38800000u) {  // below 2^-14, the smallest normal number: round to a multiple of 2^-24
+      const float scaled =
+          std::bit_cast<float>(magnitude) + 0.5f;  // the unit in the last place of 0.5f is 2^-24
+      return static_cast<std::uint16_t>(sign |
+                                        (std::bit_cast<std::uint32_t>(scaled) - 0x3f000000u));
     }
     const std::uint32_t rounded = magnitude + 0xfffu + ((magnitude >> 13) & 1u);
     return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000u) >> 13));

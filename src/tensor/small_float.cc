@@ -13,21 +13,28 @@ struct Format {
   int exponent_bits;
   int mantissa_bits;
   int bias;
-  int last_finite;    ///< code of the largest finite value
-  bool has_infinity;  ///< code last_finite + 1 is infinity (E5M2 only)
-  int nan;            ///< code of a NaN; -1 where there is none
-  bool unsigned_zero; ///< the code of -0 is the NaN (the ...UZ types)
+  int last_finite;     ///< code of the largest finite value
+  bool has_infinity;   ///< code last_finite + 1 is infinity (E5M2 only)
+  int nan;             ///< code of a NaN; -1 where there is none
+  bool unsigned_zero;  ///< the code of -0 is the NaN (the ...UZ types)
 };
 
 constexpr Format format_of(DType dtype) {
   switch (dtype) {
-    case DType::kFloat8E4M3FN: return {4, 3, 7, 0x7e, false, 0x7f, false};
-    case DType::kFloat8E4M3FNUZ: return {4, 3, 8, 0x7f, false, 0x80, true};
-    case DType::kFloat8E5M2: return {5, 2, 15, 0x7b, true, 0x7f, false};
-    case DType::kFloat8E5M2FNUZ: return {5, 2, 16, 0x7f, false, 0x80, true};
-    case DType::kFloat6E2M3: return {2, 3, 1, 0x1f, false, -1, false};
-    case DType::kFloat6E3M2: return {3, 2, 3, 0x1f, false, -1, false};
-    default: return {2, 1, 1, 0x07, false, -1, false};  // float4e2m1
+    case DType::kFloat8E4M3FN:
+      return {4, 3, 7, 0x7e, false, 0x7f, false};
+    case DType::kFloat8E4M3FNUZ:
+      return {4, 3, 8, 0x7f, false, 0x80, true};
+    case DType::kFloat8E5M2:
+      return {5, 2, 15, 0x7b, true, 0x7f, false};
+    case DType::kFloat8E5M2FNUZ:
+      return {5, 2, 16, 0x7f, false, 0x80, true};
+    case DType::kFloat6E2M3:
+      return {2, 3, 1, 0x1f, false, -1, false};
+    case DType::kFloat6E3M2:
+      return {3, 2, 3, 0x1f, false, -1, false};
+    default:
+      return {2, 1, 1, 0x07, false, -1, false};  // float4e2m1
   }
 }
 
@@ -70,8 +77,9 @@ std::uint8_t float_to_scale(float value, bool saturate, ScaleRounding rounding) 
   int exponent = 0;
   const float fraction = std::frexp(magnitude, &exponent);  // in [0.5, 1)
   int power = exponent - 1;
-  const bool up = rounding == ScaleRounding::kUp ? fraction > 0.5f
-                                                 : rounding == ScaleRounding::kNearest && fraction >= 0.75f;
+  const bool up = rounding == ScaleRounding::kUp
+                      ? fraction > 0.5f
+                      : rounding == ScaleRounding::kNearest && fraction >= 0.75f;
   if (up) ++power;
   if (power > 127) return saturate ? 0xfe : 0xff;
   return static_cast<std::uint8_t>(std::max(power + 127, 0));

@@ -1,5 +1,5 @@
-// Floats of 8, 6 and 4 bits, as ONNX defines them (operator Cast, and "Float stored in 8 bits" in its
-// technical notes): E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, E8M0, E2M3, E3M2 and E2M1.
+// Floats of 8, 6 and 4 bits, as ONNX defines them (operator Cast, and "Float stored in 8 bits" in
+// its technical notes): E4M3FN, E4M3FNUZ, E5M2, E5M2FNUZ, E8M0, E2M3, E3M2 and E2M1.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ constexpr std::size_t kCheckedBytes = std::size_t{1} << 28;
 constexpr std::size_t kAlignment = 64;  // a cache line, and the widest vector register
 
 struct FreeAligned {
-  void operator()(void* p) const { ::operator delete(p, std::align_val_t{kAlignment}); }
+  void operator()(void* p) const { ::operator delete (p, std::align_val_t{kAlignment}); }
 };
 
 std::int64_t packed_int(const Tensor& tensor, std::int64_t i) {
@@ -44,7 +44,8 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
 
 Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
   for (const std::int64_t d : shape) {
-    if (d < 0) return invalid_argument("shape ", shape_to_string(shape), " has a negative dimension");
+    if (d < 0)
+      return invalid_argument("shape ", shape_to_string(shape), " has a negative dimension");
   }
   const auto count = checked_product(shape);
   const auto bytes = count ? dtype_storage_bytes(dtype, *count) : std::nullopt;
@@ -62,12 +63,14 @@ Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
       TRIVET_TRY(check_available_memory(static_cast<double>(*bytes),
                                         cat("a tensor of shape ", shape_to_string(shape))));
     }
-    void* data = ::operator new(*bytes == 0 ? 1 : *bytes, std::align_val_t{kAlignment}, std::nothrow);
+    void* data =
+        ::operator new (*bytes == 0 ? 1 : *bytes, std::align_val_t{kAlignment}, std::nothrow);
     if (data == nullptr) {
       return fail(ErrorCode::kOutOfMemory, "no memory for a tensor of shape ",
                   shape_to_string(shape), " (", *bytes, " bytes)");
     }
-    if (is_sub_byte(dtype)) std::memset(data, 0, *bytes);  // elements are written a few bits at a time
+    if (is_sub_byte(dtype))
+      std::memset(data, 0, *bytes);  // elements are written a few bits at a time
     out.data_ = data;
     out.owner_ = std::shared_ptr<void>(data, FreeAligned{});
   }
@@ -132,23 +135,33 @@ void set_packed_element(Tensor& tensor, std::int64_t i, std::uint8_t value) {
 }
 
 double element_as_double(const Tensor& tensor, std::int64_t i) {
-  const auto at = [&]<class T>() { return static_cast<double>(static_cast<const T*>(tensor.raw())[i]); };
+  const auto at = [&]<class T>() {
+    return static_cast<double>(static_cast<const T*>(tensor.raw())[i]);
+  };
   switch (tensor.dtype()) {
-    case DType::kFloat32: return at.operator()<float>();
-    case DType::kFloat64: return at.operator()<double>();
-    case DType::kFloat16: return static_cast<float>(static_cast<const Float16*>(tensor.raw())[i]);
-    case DType::kBFloat16: return static_cast<float>(static_cast<const BFloat16*>(tensor.raw())[i]);
+    case DType::kFloat32:
+      return at.operator()<float>();
+    case DType::kFloat64:
+      return at.operator()<double>();
+    case DType::kFloat16:
+      return static_cast<float>(static_cast<const Float16*>(tensor.raw())[i]);
+    case DType::kBFloat16:
+      return static_cast<float>(static_cast<const BFloat16*>(tensor.raw())[i]);
     case DType::kFloat8E4M3FN:
     case DType::kFloat8E4M3FNUZ:
     case DType::kFloat8E5M2:
     case DType::kFloat8E5M2FNUZ:
     case DType::kFloat8E8M0:
-      return small_float_to_float(tensor.dtype(), static_cast<const std::uint8_t*>(tensor.raw())[i]);
+      return small_float_to_float(tensor.dtype(),
+                                  static_cast<const std::uint8_t*>(tensor.raw())[i]);
     case DType::kFloat6E2M3:
     case DType::kFloat6E3M2:
-    case DType::kFloat4E2M1: return small_float_to_float(tensor.dtype(), packed_element(tensor, i));
-    case DType::kUInt64: return at.operator()<std::uint64_t>();
-    default: return static_cast<double>(element_as_int64(tensor, i));
+    case DType::kFloat4E2M1:
+      return small_float_to_float(tensor.dtype(), packed_element(tensor, i));
+    case DType::kUInt64:
+      return at.operator()<std::uint64_t>();
+    default:
+      return static_cast<double>(element_as_int64(tensor, i));
   }
 }
 
@@ -157,24 +170,36 @@ std::int64_t element_as_int64(const Tensor& tensor, std::int64_t i) {
     return static_cast<std::int64_t>(static_cast<const T*>(tensor.raw())[i]);
   };
   switch (tensor.dtype()) {
-    case DType::kInt8: return at.operator()<std::int8_t>();
-    case DType::kInt16: return at.operator()<std::int16_t>();
-    case DType::kInt32: return at.operator()<std::int32_t>();
-    case DType::kInt64: return at.operator()<std::int64_t>();
-    case DType::kUInt8: return at.operator()<std::uint8_t>();
-    case DType::kUInt16: return at.operator()<std::uint16_t>();
-    case DType::kUInt32: return at.operator()<std::uint32_t>();
-    case DType::kUInt64: return at.operator()<std::uint64_t>();
-    case DType::kBool: return at.operator()<std::uint8_t>() != 0 ? 1 : 0;
+    case DType::kInt8:
+      return at.operator()<std::int8_t>();
+    case DType::kInt16:
+      return at.operator()<std::int16_t>();
+    case DType::kInt32:
+      return at.operator()<std::int32_t>();
+    case DType::kInt64:
+      return at.operator()<std::int64_t>();
+    case DType::kUInt8:
+      return at.operator()<std::uint8_t>();
+    case DType::kUInt16:
+      return at.operator()<std::uint16_t>();
+    case DType::kUInt32:
+      return at.operator()<std::uint32_t>();
+    case DType::kUInt64:
+      return at.operator()<std::uint64_t>();
+    case DType::kBool:
+      return at.operator()<std::uint8_t>() != 0 ? 1 : 0;
     case DType::kInt4:
     case DType::kUInt4:
     case DType::kInt2:
-    case DType::kUInt2: return packed_int(tensor, i);
+    case DType::kUInt2:
+      return packed_int(tensor, i);
     case DType::kUndefined:
     case DType::kString:
     case DType::kComplex64:
-    case DType::kComplex128: return 0;
-    default: return static_cast<std::int64_t>(element_as_double(tensor, i));
+    case DType::kComplex128:
+      return 0;
+    default:
+      return static_cast<std::int64_t>(element_as_double(tensor, i));
   }
 }
 

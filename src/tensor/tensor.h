@@ -27,24 +27,38 @@ using Shape = std::vector<std::int64_t>;
 /// The DType of a C++ element type.
 template <class T>
 inline constexpr DType kDTypeOf = DType::kUndefined;
-template <> inline constexpr DType kDTypeOf<float> = DType::kFloat32;
-template <> inline constexpr DType kDTypeOf<double> = DType::kFloat64;
-template <> inline constexpr DType kDTypeOf<Float16> = DType::kFloat16;
-template <> inline constexpr DType kDTypeOf<BFloat16> = DType::kBFloat16;
-template <> inline constexpr DType kDTypeOf<std::int8_t> = DType::kInt8;
-template <> inline constexpr DType kDTypeOf<std::int16_t> = DType::kInt16;
-template <> inline constexpr DType kDTypeOf<std::int32_t> = DType::kInt32;
-template <> inline constexpr DType kDTypeOf<std::int64_t> = DType::kInt64;
-template <> inline constexpr DType kDTypeOf<std::uint8_t> = DType::kUInt8;
-template <> inline constexpr DType kDTypeOf<std::uint16_t> = DType::kUInt16;
-template <> inline constexpr DType kDTypeOf<std::uint32_t> = DType::kUInt32;
-template <> inline constexpr DType kDTypeOf<std::uint64_t> = DType::kUInt64;
-template <> inline constexpr DType kDTypeOf<bool> = DType::kBool;
-template <> inline constexpr DType kDTypeOf<std::string> = DType::kString;
+template <>
+inline constexpr DType kDTypeOf<float> = DType::kFloat32;
+template <>
+inline constexpr DType kDTypeOf<double> = DType::kFloat64;
+template <>
+inline constexpr DType kDTypeOf<Float16> = DType::kFloat16;
+template <>
+inline constexpr DType kDTypeOf<BFloat16> = DType::kBFloat16;
+template <>
+inline constexpr DType kDTypeOf<std::int8_t> = DType::kInt8;
+template <>
+inline constexpr DType kDTypeOf<std::int16_t> = DType::kInt16;
+template <>
+inline constexpr DType kDTypeOf<std::int32_t> = DType::kInt32;
+template <>
+inline constexpr DType kDTypeOf<std::int64_t> = DType::kInt64;
+template <>
+inline constexpr DType kDTypeOf<std::uint8_t> = DType::kUInt8;
+template <>
+inline constexpr DType kDTypeOf<std::uint16_t> = DType::kUInt16;
+template <>
+inline constexpr DType kDTypeOf<std::uint32_t> = DType::kUInt32;
+template <>
+inline constexpr DType kDTypeOf<std::uint64_t> = DType::kUInt64;
+template <>
+inline constexpr DType kDTypeOf<bool> = DType::kBool;
+template <>
+inline constexpr DType kDTypeOf<std::string> = DType::kString;
 
 /// Copying a Tensor shares its bytes. Whoever allocated them may write; everyone else only reads.
-/// Elements of 2, 4 and 6 bits stay packed as in the ONNX file, the first in the low bits of a byte;
-/// strings are std::string objects.
+/// Elements of 2, 4 and 6 bits stay packed as in the ONNX file, the first in the low bits of a
+/// byte; strings are std::string objects.
 class Tensor {
  public:
   /// No tensor: dtype kUndefined.

@@ -1,6 +1,6 @@
-// trivet_conformance DIR [--provider NAME]: runs ONNX operator tests (a folder each, with model.onnx
-// and test_data_set_*/input_*.pb and output_*.pb) and prints one line per folder: PASS name,
-// FAIL name: reason, SKIP name: reason. Exit code 0 when none failed, else 1.
+// trivet_conformance DIR [--provider NAME]: runs ONNX operator tests (a folder each, with
+// model.onnx and test_data_set_*/input_*.pb and output_*.pb) and prints one line per folder: PASS
+// name, FAIL name: reason, SKIP name: reason. Exit code 0 when none failed, else 1.
 //
 // Tolerances are those of the onnx package's own runner: |a − b| ≤ 1e-7 + 1e-3·|b|.
 #include <algorithm>
@@ -35,7 +35,8 @@ bool close(double a, double b) {
 Result<void> compare(const Tensor& got, const Tensor& want) {
   if (got.dtype() != want.dtype() || got.shape() != want.shape()) {
     return trivet::fail(trivet::ErrorCode::kFailed, "got ", trivet::dtype_name(got.dtype()), " ",
-                        trivet::shape_to_string(got.shape()), ", want ", trivet::dtype_name(want.dtype()), " ",
+                        trivet::shape_to_string(got.shape()), ", want ",
+                        trivet::dtype_name(want.dtype()), " ",
                         trivet::shape_to_string(want.shape()));
   }
   for (std::int64_t i = 0; i < got.size(); ++i) {
@@ -50,7 +51,8 @@ Result<void> compare(const Tensor& got, const Tensor& want) {
     }
     const double a = trivet::element_as_double(got, i);
     const double b = trivet::element_as_double(want, i);
-    if (!close(a, b)) return trivet::fail(trivet::ErrorCode::kFailed, "element ", i, ": got ", a, ", want ", b);
+    if (!close(a, b))
+      return trivet::fail(trivet::ErrorCode::kFailed, "element ", i, ": got ", a, ", want ", b);
   }
   return {};
 }
@@ -66,14 +68,16 @@ Result<std::vector<Tensor>> read_all(const fs::path& folder, const std::string& 
 
 Result<void> run_case(const fs::path& folder, const TrvProvider& provider) {
   TRIVET_ASSIGN(const trivet::Model model, trivet::read_model((folder / "model.onnx").string()));
-  TRIVET_ASSIGN(const auto session, trivet::Session::create(model, {.providers = {&provider}, .threads = 2}));
+  TRIVET_ASSIGN(const auto session,
+                trivet::Session::create(model, {.providers = {&provider}, .threads = 2}));
   for (int set = 0; fs::exists(folder / ("test_data_set_" + std::to_string(set))); ++set) {
     const fs::path data = folder / ("test_data_set_" + std::to_string(set));
     TRIVET_ASSIGN(std::vector<Tensor> inputs, read_all(data, "input_"));
     TRIVET_ASSIGN(const std::vector<Tensor> wanted, read_all(data, "output_"));
     inputs.resize(std::min(inputs.size(), session->inputs().size()));
     TRIVET_ASSIGN(const std::vector<Tensor> got, session->run(inputs));
-    if (got.size() < wanted.size()) return trivet::fail(trivet::ErrorCode::kFailed, "too few outputs");
+    if (got.size() < wanted.size())
+      return trivet::fail(trivet::ErrorCode::kFailed, "too few outputs");
     for (std::size_t i = 0; i < wanted.size(); ++i) TRIVET_TRY(compare(got[i], wanted[i]));
   }
   return {};
@@ -111,7 +115,8 @@ int main(int argc, char** argv) {
     } else {
       const bool skip = done.error().code == trivet::ErrorCode::kUnsupported;
       failed = failed || !skip;
-      std::printf("%s %s: %s\n", skip ? "SKIP" : "FAIL", name.c_str(), one_line(done.error().message).c_str());
+      std::printf("%s %s: %s\n", skip ? "SKIP" : "FAIL", name.c_str(),
+                  one_line(done.error().message).c_str());
     }
     std::fflush(stdout);
   }

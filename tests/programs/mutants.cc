@@ -1,6 +1,6 @@
-// trivet_mutants FILE...: reads each file as a model, runs it on small inputs where that is possible,
-// and prints one line per file: OK, or REFUSED and the error. Made for damaged files under the
-// sanitizers: whatever stands in a file, the answer must be one of the two.
+// trivet_mutants FILE...: reads each file as a model, runs it on small inputs where that is
+// possible, and prints one line per file: OK, or REFUSED and the error. Made for damaged files
+// under the sanitizers: whatever stands in a file, the answer must be one of the two.
 #include <cstdio>
 #include <string>
 
@@ -25,8 +25,10 @@ Result<Tensor> zeros(const trivet::Port& port) {
     shape.push_back(d.is_constant() ? d.value() : 1);
   }
   const auto count = trivet::checked_product(shape);
-  if (!count || *count > kMaxElements) return trivet::unsupported("input '", port.name, "' is too large to try");
-  if (port.type.dtype == trivet::DType::kUndefined) return trivet::unsupported("input of unknown type");
+  if (!count || *count > kMaxElements)
+    return trivet::unsupported("input '", port.name, "' is too large to try");
+  if (port.type.dtype == trivet::DType::kUndefined)
+    return trivet::unsupported("input of unknown type");
   TRIVET_ASSIGN(Tensor out, Tensor::allocate(port.type.dtype, shape));
   if (port.type.dtype != trivet::DType::kString && out.bytes() > 0) {
     std::fill_n(static_cast<std::byte*>(out.mutable_raw()), out.bytes(), std::byte{0});
@@ -38,7 +40,8 @@ Result<void> try_file(const char* path) {
   TRIVET_ASSIGN(const trivet::Model model, trivet::read_model(path));
   TRIVET_ASSIGN(const std::string written, trivet::serialize_model(model));
   for (const TrvProvider* provider : trivet::builtin_providers()) {
-    TRIVET_ASSIGN(const auto session, trivet::Session::create(model, {.providers = {provider}, .threads = 1}));
+    TRIVET_ASSIGN(const auto session,
+                  trivet::Session::create(model, {.providers = {provider}, .threads = 1}));
     std::vector<Tensor> inputs;
     for (const trivet::Port& port : session->inputs()) {
       TRIVET_ASSIGN(inputs.emplace_back(), zeros(port));

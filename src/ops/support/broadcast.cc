@@ -43,7 +43,10 @@ std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to) 
 }
 
 StridedWalk::StridedWalk(const Shape& shape, std::vector<std::vector<std::int64_t>> strides)
-    : shape_(shape), strides_(std::move(strides)), index_(shape.size(), 0), offsets_(strides_.size(), 0) {}
+    : shape_(shape),
+      strides_(std::move(strides)),
+      index_(shape.size(), 0),
+      offsets_(strides_.size(), 0) {}
 
 void StridedWalk::next() {
   for (std::size_t axis = shape_.size(); axis-- > 0;) {

@@ -99,7 +99,7 @@ void copy_packed(const Tensor& from, const Strided& source, Tensor& to, const St
   const std::int64_t count = element_count(extents);
   for (std::int64_t i = 0; i < count; ++i, walk.next()) {
     set_packed_element(to, target.offset + walk.offset(1),
-               packed_element(from, source.offset + walk.offset(0)));
+                       packed_element(from, source.offset + walk.offset(0)));
   }
 }
 

@@ -21,13 +21,15 @@ using Numbers = Types<float, double, Float16, BFloat16, std::int8_t, std::int16_
 
 /// The type to compute in: float for the 16-bit floats, T itself for the others.
 template <class T>
-using Compute = std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>, float, T>;
+using Compute =
+    std::conditional_t<std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16>, float, T>;
 
 /// Calls function.template operator()<T>() for the type of the list that is `dtype`; an error that
 /// names the type where the list has none such.
 template <class... Ts, class Function>
 [[nodiscard]] Result<void> dispatch(Types<Ts...>, DType dtype, Function&& function) {
-  Result<void> result = unsupported("element type ", dtype_name(dtype), " is not one that this operator takes");
+  Result<void> result =
+      unsupported("element type ", dtype_name(dtype), " is not one that this operator takes");
   const auto try_one = [&]<class T>() {
     if (kDTypeOf<T> != dtype) return false;
     if constexpr (std::is_void_v<decltype(function.template operator()<T>())>) {

@@ -21,7 +21,8 @@ Node fused_activation(const Node& fused) {
   out.inputs = {0};
   out.outputs = {0};
   for (const Attribute& attribute : fused.attributes.all()) {
-    if (attribute.name.starts_with(kPrefix)) out.attributes.set(attribute.name.substr(kPrefix.size()), attribute.value);
+    if (attribute.name.starts_with(kPrefix))
+      out.attributes.set(attribute.name.substr(kPrefix.size()), attribute.value);
   }
   return out;
 }

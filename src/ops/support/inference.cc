@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/math.h"
-
 #include "ops/eval_context.h"
 #include "ops/registry.h"
 #include "ops/support/attribute_types.h"
@@ -39,7 +38,8 @@ class Walker {
     result_.values.resize(graph.value_count());
   }
 
-  Result<Inference> run(std::span<const InferredValue> inputs, std::span<const InferredValue> captures) {
+  Result<Inference> run(std::span<const InferredValue> inputs,
+                        std::span<const InferredValue> captures) {
     for (std::size_t i = 0; i < graph_.value_count(); ++i) {
       const Value& value = graph_.value(static_cast<ValueId>(i));
       if (value.constant.defined()) result_.values[i] = {value.type, value.constant, std::nullopt};
@@ -62,7 +62,8 @@ class Walker {
  private:
   InferredValue& at(ValueId id) { return result_.values[static_cast<std::size_t>(id)]; }
 
-  Result<std::vector<ValueType>> subgraph(const Graph& graph, std::span<const InferredValue> inputs) {
+  Result<std::vector<ValueType>> subgraph(const Graph& graph,
+                                          std::span<const InferredValue> inputs) {
     std::vector<InferredValue> captures;
     for (const Capture& capture : graph.captures()) captures.push_back(at(capture.outer));
     TRIVET_ASSIGN(const Inference inner, infer(graph, inputs, captures, options_));
@@ -80,26 +81,30 @@ class Walker {
       inputs.push_back(id == kNoValue ? nullptr : &at(id));
       all_known = all_known && (id == kNoValue || at(id).constant.defined());
     }
-    InferContext context(node, inputs, [this](const Graph& graph, std::span<const InferredValue> types) {
-      return subgraph(graph, types);
-    });
+    InferContext context(node, inputs,
+                         [this](const Graph& graph, std::span<const InferredValue> types) {
+                           return subgraph(graph, types);
+                         });
     if (op->infer != nullptr) TRIVET_TRY(op->infer(context));
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kNoValue) continue;
       InferredValue& value = at(node.outputs[i]);
       value = std::move(context.outputs()[i]);
-      if (options_.use_declared_types) adopt_declared(value.type, graph_.value(node.outputs[i]).type);
+      if (options_.use_declared_types)
+        adopt_declared(value.type, graph_.value(node.outputs[i]).type);
       materialize(value);
     }
     const bool keep = options_.keep_quantized && node.is("DequantizeLinear");
-    const bool foldable = op->deterministic && op->eval != nullptr && subgraphs(node).empty() && !keep;
+    const bool foldable =
+        op->deterministic && op->eval != nullptr && subgraphs(node).empty() && !keep;
     return all_known && foldable ? fold(node, *op, inputs) : Result<void>{};
   }
 
   static void adopt_declared(ValueType& inferred, const ValueType& declared) {
     if (inferred.dtype == DType::kUndefined && inferred.element == nullptr) inferred = declared;
     if (!inferred.shape) inferred.shape = declared.shape;
-    if (!inferred.shape || !declared.shape || inferred.shape->size() != declared.shape->size()) return;
+    if (!inferred.shape || !declared.shape || inferred.shape->size() != declared.shape->size())
+      return;
     for (std::size_t i = 0; i < declared.shape->size(); ++i) {
       if ((*inferred.shape)[i].is_unknown()) (*inferred.shape)[i] = (*declared.shape)[i];
     }
@@ -116,13 +121,14 @@ class Walker {
     value.type = ValueType::of(value.constant);
   }
 
-  Result<void> fold(const Node& node, const OpDef& op, std::span<const InferredValue* const> inputs) {
-    const bool known_already = std::ranges::all_of(node.outputs, [this](ValueId id) {
-      return id == kNoValue || at(id).constant.defined();
-    });
+  Result<void> fold(const Node& node, const OpDef& op,
+                    std::span<const InferredValue* const> inputs) {
+    const bool known_already = std::ranges::all_of(
+        node.outputs, [this](ValueId id) { return id == kNoValue || at(id).constant.defined(); });
     if (known_already) return {};
     std::vector<const Tensor*> tensors;
-    for (const InferredValue* input : inputs) tensors.push_back(input == nullptr ? nullptr : &input->constant);
+    for (const InferredValue* input : inputs)
+      tensors.push_back(input == nullptr ? nullptr : &input->constant);
     FoldingHost host(options_.max_constant_bytes);
     EvalContext context(node, tensors, host);
     auto done = op.eval(context);

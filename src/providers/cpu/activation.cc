@@ -37,12 +37,14 @@ std::optional<Node> clip_with_attributes(const Node& node, const ConstantInput& 
   out.opset = ops::kClipOpset;
   out.inputs.resize(1);
   if (node.opset < 11) return out;
-  constexpr std::array<std::pair<const char*, float>, 2> kBounds = {{{"min", -kInfinity}, {"max", kInfinity}}};
+  constexpr std::array<std::pair<const char*, float>, 2> kBounds = {
+      {{"min", -kInfinity}, {"max", kInfinity}}};
   for (std::size_t i = 0; i < kBounds.size(); ++i) {
     float bound = kBounds[i].second;
     if (node.input(i + 1) != kNoValue) {
       const Tensor* value = constant(i + 1);
-      if (value == nullptr || value->dtype() != DType::kFloat32 || value->size() != 1) return std::nullopt;
+      if (value == nullptr || value->dtype() != DType::kFloat32 || value->size() != 1)
+        return std::nullopt;
       bound = value->data<float>()[0];
     }
     out.attributes.set(kBounds[i].first, bound);
@@ -66,7 +68,8 @@ std::optional<Activation> activation_of(const Node& node) {
   if (node.op_type == "Clip") {
     return Activation{Unary::kClip, a.float_or("min", -kInfinity), a.float_or("max", kInfinity)};
   }
-  if (node.op_type == "LeakyRelu") return Activation{Unary::kLeakyRelu, a.float_or("alpha", 0.01F), 0};
+  if (node.op_type == "LeakyRelu")
+    return Activation{Unary::kLeakyRelu, a.float_or("alpha", 0.01F), 0};
   if (node.op_type == "HardSigmoid") {
     return Activation{Unary::kHardSigmoid, a.float_or("alpha", 0.2F), a.float_or("beta", 0.5F)};
   }
@@ -74,7 +77,8 @@ std::optional<Activation> activation_of(const Node& node) {
     const bool tanh = a.string_or("approximate", "none") == "tanh";
     return Activation{tanh ? Unary::kGeluTanh : Unary::kGelu, 0, 0};
   }
-  if (node.op_type == "Swish" && a.float_or("alpha", 1.0F) == 1.0F) return Activation{Unary::kSilu, 0, 0};
+  if (node.op_type == "Swish" && a.float_or("alpha", 1.0F) == 1.0F)
+    return Activation{Unary::kSilu, 0, 0};
   return std::nullopt;
 }
 

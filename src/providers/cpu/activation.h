@@ -13,7 +13,8 @@ namespace trivet::cpu {
 using ConstantInput = std::function<const Tensor*(std::size_t)>;
 
 /// An activation as a node of one input with all parameters as attributes; nothing when the node is
-/// not an activation or a parameter is not known. Covers Clip, whose bounds are inputs since opset 11.
+/// not an activation or a parameter is not known. Covers Clip, whose bounds are inputs since
+/// opset 11.
 [[nodiscard]] std::optional<Node> attribute_form(const Node& node, const ConstantInput& constant);
 
 /// The kernel function of a node in attribute form; nothing when there is none.

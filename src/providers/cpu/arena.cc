@@ -11,10 +11,12 @@ std::size_t aligned(std::size_t bytes) {
   return (bytes + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment;
 }
 
-bool overlap(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool overlap(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
-/// The buffers placed so far, by stretches of steps: most live for a few steps only, so that a graph
-/// of a hundred thousand nodes is planned without comparing each with all.
+/// The buffers placed so far, by stretches of steps: most live for a few steps only, so that a
+/// graph of a hundred thousand nodes is planned without comparing each with all.
 class PlacedBuffers {
  public:
   void add(const Lifetime& life, std::size_t index) {
@@ -24,7 +26,8 @@ class PlacedBuffers {
   }
 
   /// Those that live at a time with buffer `index`, each once.
-  [[nodiscard]] std::vector<std::size_t> alive_with(std::span<const Lifetime> buffers, std::size_t index) const {
+  [[nodiscard]] std::vector<std::size_t> alive_with(std::span<const Lifetime> buffers,
+                                                    std::size_t index) const {
     std::vector<std::size_t> out;
     const Lifetime& life = buffers[index];
     const int begin = life.first / kStretch;
@@ -51,7 +54,8 @@ ArenaPlan plan_arena(std::span<const Lifetime> buffers) {
   plan.offsets.resize(buffers.size(), 0);
   std::vector<std::size_t> order(buffers.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return buffers[a].bytes > buffers[b].bytes; });
+  std::ranges::stable_sort(
+      order, [&](std::size_t a, std::size_t b) { return buffers[a].bytes > buffers[b].bytes; });
 
   PlacedBuffers placed;
   for (const std::size_t i : order) {

@@ -30,10 +30,12 @@ TEST(Arena, NothingThatLivesTogetherOverlaps) {
       EXPECT_EQ(plan.offsets[i] % kArenaAlignment, 0u);
       EXPECT_LE(plan.offsets[i] + buffers[i].bytes, plan.bytes);
       for (std::size_t j = 0; j < i; ++j) {
-        const bool together = buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
+        const bool together =
+            buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
         const bool apart = plan.offsets[i] + buffers[i].bytes <= plan.offsets[j] ||
                            plan.offsets[j] + buffers[j].bytes <= plan.offsets[i];
-        EXPECT_TRUE(!together || apart || buffers[i].bytes == 0 || buffers[j].bytes == 0) << i << " and " << j;
+        EXPECT_TRUE(!together || apart || buffers[i].bytes == 0 || buffers[j].bytes == 0)
+            << i << " and " << j;
       }
     }
   }

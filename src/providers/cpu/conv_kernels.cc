@@ -42,15 +42,17 @@ std::optional<kernels::Window> window_of(const ops::ConvPlan& plan) {
 }
 
 const float* data_or_null(const KernelArgs& args, std::size_t i) {
-  return i < args.inputs.size() && args.inputs[i] != nullptr ? args.inputs[i]->data<float>().data() : nullptr;
+  return i < args.inputs.size() && args.inputs[i] != nullptr ? args.inputs[i]->data<float>().data()
+                                                             : nullptr;
 }
 
-Kernel depthwise_kernel(const SelectContext& context, const ops::ConvPlan& plan, const kernels::Window& window,
-                        const Activation& activation) {
+Kernel depthwise_kernel(const SelectContext& context, const ops::ConvPlan& plan,
+                        const kernels::Window& window, const Activation& activation) {
   const KernelTable& table = context.table;
   const auto scratch_floats = round_up(table.depthwise_scratch(window), 16);
   const std::int64_t planes = plan.batch * plan.groups * plan.out_channels;
-  const std::int64_t work = window.out_height * window.out_width * window.kernel_height * window.kernel_width;
+  const std::int64_t work =
+      window.out_height * window.out_width * window.kernel_height * window.kernel_width;
   const DepthwiseArgs base{.channels = plan.groups * plan.out_channels,
                            .multiplier = plan.out_channels,
                            .window = window,
@@ -79,8 +81,9 @@ Result<Tensor> pack(const Tensor& weight, const ops::ConvPlan& plan, const Kerne
   const std::int64_t group_size = plan.out_channels * plan.in_channels * kernel_size;
   TRIVET_ASSIGN(Tensor packed, Tensor::allocate(DType::kFloat32, {plan.groups * group_size}));
   for (std::int64_t g = 0; g < plan.groups; ++g) {
-    table.pack_conv_weights(weight.data<float>().data() + g * group_size, plan.out_channels, plan.in_channels,
-                            kernel_size, packed.mutable_data<float>().data() + g * group_size);
+    table.pack_conv_weights(weight.data<float>().data() + g * group_size, plan.out_channels,
+                            plan.in_channels, kernel_size,
+                            packed.mutable_data<float>().data() + g * group_size);
   }
   return packed;
 }
@@ -92,20 +95,25 @@ struct ConvSplit {
   bool by_panel = true;
 };
 
-ConvSplit split_conv(std::int64_t panels, std::int64_t tiles, std::int64_t images, int threads, std::int64_t macs) {
+ConvSplit split_conv(std::int64_t panels, std::int64_t tiles, std::int64_t images, int threads,
+                     std::int64_t macs) {
   if (threads == 1 || macs < kLeastWork) return {};
   if (images % threads == 0) return {};  // whole images keep the threads equally busy
-  if (panels >= 4 * threads || panels >= tiles) return {std::min<std::int64_t>(threads, panels), true};
+  if (panels >= 4 * threads || panels >= tiles)
+    return {std::min<std::int64_t>(threads, panels), true};
   return {std::min<std::int64_t>(threads, tiles), false};
 }
 
 Result<std::optional<Kernel>> gemm_kernel(const SelectContext& context, const ops::ConvPlan& plan,
-                                          const kernels::Window& window, const Activation& activation) {
+                                          const kernels::Window& window,
+                                          const Activation& activation) {
   const KernelTable& table = context.table;
   const Tensor& weight = *context.float_constant(1);
-  TRIVET_ASSIGN(const Tensor packed,
-                context.weights.get(weight, cat("conv/", plan.groups), [&] { return pack(weight, plan, table); }));
-  ConvArgs base{.in_channels = plan.in_channels, .out_channels = plan.out_channels, .window = window};
+  TRIVET_ASSIGN(const Tensor packed, context.weights.get(weight, cat("conv/", plan.groups), [&] {
+    return pack(weight, plan, table);
+  }));
+  ConvArgs base{
+      .in_channels = plan.in_channels, .out_channels = plan.out_channels, .window = window};
   base.epilogue.activation = activation;
   const std::int64_t positions = window.out_height * window.out_width;
   base.epilogue.residual_stride = positions;
@@ -113,8 +121,10 @@ Result<std::optional<Kernel>> gemm_kernel(const SelectContext& context, const op
   const std::int64_t panels = table.panel_count(positions);
   const std::int64_t tiles = table.tile_count(plan.out_channels);
   const std::int64_t images = plan.batch * plan.groups;
-  const std::int64_t group_size = plan.out_channels * plan.in_channels * element_count(plan.window.kernel);
-  const ConvSplit parts = split_conv(panels, tiles, images, context.threads, positions * group_size * images);
+  const std::int64_t group_size =
+      plan.out_channels * plan.in_channels * element_count(plan.window.kernel);
+  const ConvSplit parts =
+      split_conv(panels, tiles, images, context.threads, positions * group_size * images);
   Kernel kernel;
   kernel.name = "conv-gemm";
   kernel.scratch_bytes = static_cast<std::size_t>(scratch_floats * context.threads) * sizeof(float);
@@ -139,8 +149,9 @@ Result<std::optional<Kernel>> gemm_kernel(const SelectContext& context, const op
       const std::int64_t units = parts.by_panel ? panels : tiles;
       const std::int64_t begin = units * part / parts.parts;
       const std::int64_t end = units * (part + 1) / parts.parts;
-      table.conv(call, parts.by_panel ? begin : 0, parts.by_panel ? end : panels, parts.by_panel ? 0 : begin,
-                 parts.by_panel ? tiles : end, scratch + worker * scratch_floats);
+      table.conv(call, parts.by_panel ? begin : 0, parts.by_panel ? end : panels,
+                 parts.by_panel ? 0 : begin, parts.by_panel ? tiles : end,
+                 scratch + worker * scratch_floats);
     };
     if (images * parts.parts == 1 || positions * group_size * images < kLeastWork) {
       for (std::int64_t task = 0; task < images * parts.parts; ++task) run_part(task, 0);
@@ -155,11 +166,14 @@ Result<std::optional<Kernel>> select_conv(const SelectContext& context) {
   const auto x = context.float_input(0);
   const auto y = context.float_output(0);
   const Tensor* weight = context.float_constant(1);
-  if (!x || !y || weight == nullptr || (context.has_input(2) && !context.float_input(2))) return std::optional<Kernel>();
+  if (!x || !y || weight == nullptr || (context.has_input(2) && !context.float_input(2)))
+    return std::optional<Kernel>();
   if (context.has_input(3) && context.float_input(3) != y) return std::optional<Kernel>();
-  TRIVET_ASSIGN(const ops::ConvPlan plan,
-                ops::plan_convolution(context.node.attributes, *x, weight->shape(), ops::Pointwise::kKeep));
-  if (plan.output_shape != *y || element_count(*y) == 0 || plan.in_channels == 0) return std::optional<Kernel>();
+  TRIVET_ASSIGN(
+      const ops::ConvPlan plan,
+      ops::plan_convolution(context.node.attributes, *x, weight->shape(), ops::Pointwise::kKeep));
+  if (plan.output_shape != *y || element_count(*y) == 0 || plan.in_channels == 0)
+    return std::optional<Kernel>();
   if (context.has_input(2) && context.float_input(2) != Shape{plan.groups * plan.out_channels}) {
     return std::optional<Kernel>();
   }
@@ -173,7 +187,8 @@ Result<std::optional<Kernel>> select_conv(const SelectContext& context) {
   return gemm_kernel(context, plan, *window, *activation);
 }
 
-constexpr std::array<SelectorEntry, 2> kEntries = {{{"Conv", select_conv}, {"trivet.FusedConv", select_conv}}};
+constexpr std::array<SelectorEntry, 2> kEntries = {
+    {{"Conv", select_conv}, {"trivet.FusedConv", select_conv}}};
 
 }  // namespace
 

@@ -46,7 +46,8 @@ class CompiledProgram : public CompiledGraph {
 
 struct CpuEngine {
   static constexpr const char* kName = "cpu";
-  static constexpr const char* kDescription = "Trivet's own engine, with kernels for this processor's instruction set";
+  static constexpr const char* kDescription =
+      "Trivet's own engine, with kernels for this processor's instruction set";
 
   static Result<void> check() {
     TRIVET_TRY(selected_isa());

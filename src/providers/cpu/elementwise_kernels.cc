@@ -18,7 +18,8 @@ constexpr std::int64_t kLeastElements = 1 << 14;
 Result<std::optional<Kernel>> select_unary(const SelectContext& context) {
   const auto x = context.float_input(0);
   if (!x || context.float_output(0) != x) return std::optional<Kernel>();
-  const auto form = attribute_form(context.node, [&](std::size_t i) { return context.float_constant(i); });
+  const auto form =
+      attribute_form(context.node, [&](std::size_t i) { return context.float_constant(i); });
   const auto function = form ? activation_of(*form) : std::nullopt;
   if (!function) return std::optional<Kernel>();
   Kernel kernel;
@@ -26,9 +27,10 @@ Result<std::optional<Kernel>> select_unary(const SelectContext& context) {
   kernel.run = [function = *function, &table = context.table](const KernelArgs& args) {
     const float* from = args.inputs[0]->data<float>().data();
     float* to = args.outputs[0]->mutable_data<float>().data();
-    split(args.threads, args.inputs[0]->size(), kLeastElements, [&](std::int64_t begin, std::int64_t end, int) {
-      table.unary(function, from + begin, to + begin, end - begin);
-    });
+    split(args.threads, args.inputs[0]->size(), kLeastElements,
+          [&](std::int64_t begin, std::int64_t end, int) {
+            table.unary(function, from + begin, to + begin, end - begin);
+          });
   };
   return std::optional(std::move(kernel));
 }
@@ -40,7 +42,8 @@ struct BroadcastRows {
   std::vector<std::pair<std::int64_t, std::int64_t>> starts;  ///< of each row in either operand
 };
 
-/// Rows beyond this many are not worth a table of starts; such broadcasts alternate on the last axis.
+/// Rows beyond this many are not worth a table of starts; such broadcasts alternate on the last
+/// axis.
 constexpr std::int64_t kMaxRows = 1 << 20;
 
 /// Merges the trailing axes along which both operands keep the same pattern into one row.
@@ -71,7 +74,8 @@ std::optional<BroadcastRows> rows_of(const Shape& a, const Shape& b, const Shape
     return strides;
   };
   ops::StridedWalk walk(outer, {cut(a_strides), cut(b_strides)});
-  for (std::int64_t row = 0; row < count; ++row, walk.next()) rows.starts.emplace_back(walk.offset(0), walk.offset(1));
+  for (std::int64_t row = 0; row < count; ++row, walk.next())
+    rows.starts.emplace_back(walk.offset(0), walk.offset(1));
   return rows;
 }
 
@@ -79,7 +83,8 @@ Result<std::optional<Kernel>> select_binary(const SelectContext& context, Binary
   const auto a = context.float_input(0);
   const auto b = context.float_input(1);
   const auto y = context.float_output(0);
-  if (!a || !b || !y || context.inputs.size() != 2 || element_count(*y) == 0) return std::optional<Kernel>();
+  if (!a || !b || !y || context.inputs.size() != 2 || element_count(*y) == 0)
+    return std::optional<Kernel>();
   auto rows = rows_of(*a, *b, *y);
   if (!rows) return std::optional<Kernel>();
   Kernel kernel;
@@ -89,19 +94,22 @@ Result<std::optional<Kernel>> select_binary(const SelectContext& context, Binary
     const float* z = args.inputs[1]->data<float>().data();
     float* out = args.outputs[0]->mutable_data<float>().data();
     if (rows.starts.size() == 1) {  // one long row is split inside
-      split(args.threads, rows.length, kLeastElements, [&](std::int64_t begin, std::int64_t end, int) {
-        table.binary(op, rows.scalar, rows.scalar == Scalar::kLeft ? x : x + begin,
-                     rows.scalar == Scalar::kRight ? z : z + begin, out + begin, end - begin);
-      });
+      split(args.threads, rows.length, kLeastElements,
+            [&](std::int64_t begin, std::int64_t end, int) {
+              table.binary(op, rows.scalar, rows.scalar == Scalar::kLeft ? x : x + begin,
+                           rows.scalar == Scalar::kRight ? z : z + begin, out + begin, end - begin);
+            });
       return;
     }
     const auto count = static_cast<std::int64_t>(rows.starts.size());
-    split(args.threads, count, kLeastElements / rows.length + 1, [&](std::int64_t begin, std::int64_t end, int) {
-      for (std::int64_t row = begin; row < end; ++row) {
-        const auto [from_a, from_b] = rows.starts[static_cast<std::size_t>(row)];
-        table.binary(op, rows.scalar, x + from_a, z + from_b, out + row * rows.length, rows.length);
-      }
-    });
+    split(args.threads, count, kLeastElements / rows.length + 1,
+          [&](std::int64_t begin, std::int64_t end, int) {
+            for (std::int64_t row = begin; row < end; ++row) {
+              const auto [from_a, from_b] = rows.starts[static_cast<std::size_t>(row)];
+              table.binary(op, rows.scalar, x + from_a, z + from_b, out + row * rows.length,
+                           rows.length);
+            }
+          });
   };
   return std::optional(std::move(kernel));
 }
@@ -111,26 +119,14 @@ Result<std::optional<Kernel>> binary(const SelectContext& context) {
   return select_binary(context, op);
 }
 
-constexpr std::array<SelectorEntry, 20> kEntries = {{{"Relu", select_unary},
-                                                     {"Clip", select_unary},
-                                                     {"LeakyRelu", select_unary},
-                                                     {"HardSigmoid", select_unary},
-                                                     {"HardSwish", select_unary},
-                                                     {"Sigmoid", select_unary},
-                                                     {"Tanh", select_unary},
-                                                     {"Swish", select_unary},
-                                                     {"Gelu", select_unary},
-                                                     {"Exp", select_unary},
-                                                     {"Erf", select_unary},
-                                                     {"Sqrt", select_unary},
-                                                     {"Neg", select_unary},
-                                                     {"Abs", select_unary},
-                                                     {"Add", binary<Binary::kAdd>},
-                                                     {"Sub", binary<Binary::kSub>},
-                                                     {"Mul", binary<Binary::kMul>},
-                                                     {"Div", binary<Binary::kDiv>},
-                                                     {"Max", binary<Binary::kMax>},
-                                                     {"Min", binary<Binary::kMin>}}};
+constexpr std::array<SelectorEntry, 20> kEntries = {
+    {{"Relu", select_unary},        {"Clip", select_unary},        {"LeakyRelu", select_unary},
+     {"HardSigmoid", select_unary}, {"HardSwish", select_unary},   {"Sigmoid", select_unary},
+     {"Tanh", select_unary},        {"Swish", select_unary},       {"Gelu", select_unary},
+     {"Exp", select_unary},         {"Erf", select_unary},         {"Sqrt", select_unary},
+     {"Neg", select_unary},         {"Abs", select_unary},         {"Add", binary<Binary::kAdd>},
+     {"Sub", binary<Binary::kSub>}, {"Mul", binary<Binary::kMul>}, {"Div", binary<Binary::kDiv>},
+     {"Max", binary<Binary::kMax>}, {"Min", binary<Binary::kMin>}}};
 
 }  // namespace
 

@@ -14,7 +14,8 @@ namespace {
 /// Who reads a value, in a graph that is about to be rewritten.
 class Readers {
  public:
-  explicit Readers(const Graph& graph) : uses_(graph.use_counts()), reader_(graph.value_count(), kNoNode) {
+  explicit Readers(const Graph& graph)
+      : uses_(graph.use_counts()), reader_(graph.value_count(), kNoNode) {
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
       for (const ValueId id : graph.nodes()[i].inputs) {
         if (id != kNoValue) reader_[static_cast<std::size_t>(id)] = static_cast<NodeId>(i);
@@ -35,7 +36,8 @@ class Readers {
 bool same_known_shape(const Inference& inference, ValueId a, ValueId b) {
   const auto& x = inference[a].type;
   const auto& y = inference[b].type;
-  return x.dtype == DType::kFloat32 && y.dtype == DType::kFloat32 && x.shape && y.shape && *x.shape == *y.shape;
+  return x.dtype == DType::kFloat32 && y.dtype == DType::kFloat32 && x.shape && y.shape &&
+         *x.shape == *y.shape;
 }
 
 /// One filter per channel: its kernel takes no residual.
@@ -61,7 +63,9 @@ Chain follow(const Graph& graph, const Readers& readers, const Inference& infere
   chain.fused.op_type = "FusedConv";
   chain.fused.opset = ops::kFusedOpset;
   NodeId next = readers.only_reader(conv.output(0));
-  const auto free = [&](NodeId id) { return id != kNoNode && !taken[static_cast<std::size_t>(id)]; };
+  const auto free = [&](NodeId id) {
+    return id != kNoNode && !taken[static_cast<std::size_t>(id)];
+  };
   if (free(next) && graph.node(next).is("Add") && !is_depthwise(graph, conv)) {
     const Node& add = graph.node(next);
     const ValueId other = add.inputs[0] == conv.outputs[0] ? add.inputs[1] : add.inputs[0];
@@ -75,7 +79,8 @@ Chain follow(const Graph& graph, const Readers& readers, const Inference& infere
   if (free(next) && graph.node(next).inputs[0] == graph.node(chain.last).outputs[0]) {
     const Node& follower = graph.node(next);
     const auto activation = attribute_form(follower, [&](std::size_t i) -> const Tensor* {
-      return graph.is_constant(follower.input(i)) ? &graph.value(follower.inputs[i]).constant : nullptr;
+      return graph.is_constant(follower.input(i)) ? &graph.value(follower.inputs[i]).constant
+                                                  : nullptr;
     });
     if (activation) {
       ops::set_fused_activation(chain.fused, *activation);
@@ -122,7 +127,9 @@ Result<int> fuse_conv(Graph& graph) {
   int fused = 0;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const auto id = static_cast<NodeId>(i);
-    if (!graph.node(id).is("Conv") || inference[graph.node(id).outputs[0]].type.dtype != DType::kFloat32) continue;
+    if (!graph.node(id).is("Conv") ||
+        inference[graph.node(id).outputs[0]].type.dtype != DType::kFloat32)
+      continue;
     Chain chain = follow(graph, readers, inference, id, taken);
     if (chain.last == chain.conv) continue;
     for (const NodeId member : {chain.conv, chain.add, chain.last}) {
@@ -155,7 +162,9 @@ std::vector<std::vector<std::size_t>> covered_nodes(const Graph& original, const
       if (id == kNoValue || static_cast<std::size_t>(id) >= original.value_count()) continue;
       const NodeId producer = original.value(id).producer;
       const bool given = std::ranges::find(reads, id) != reads.end();
-      if (given || producer == kNoNode || !covered.insert(static_cast<std::size_t>(producer)).second) continue;
+      if (given || producer == kNoNode ||
+          !covered.insert(static_cast<std::size_t>(producer)).second)
+        continue;
       const std::vector<ValueId> more = original.reads(original.node(producer));
       open.insert(open.end(), more.begin(), more.end());
     }

@@ -21,6 +21,7 @@ Result<void> fuse(Graph& graph);
 
 /// For each node of `fused`, the nodes of `original` (as indices, ascending) that compute the same:
 /// what its outputs need, back to what it reads. `fused` was made from `original` by patches.
-[[nodiscard]] std::vector<std::vector<std::size_t>> covered_nodes(const Graph& original, const Graph& fused);
+[[nodiscard]] std::vector<std::vector<std::size_t>> covered_nodes(const Graph& original,
+                                                                  const Graph& fused);
 
 }  // namespace trivet::cpu

@@ -40,8 +40,8 @@ struct Kernel {
 /// Weights in the order in which kernels read them. Packed once, and shared by all plans.
 class PackedWeights {
  public:
-  /// What `pack` gives for (weight, layout), from the cache when it was packed before. `layout` names
-  /// everything that the packing depends on.
+  /// What `pack` gives for (weight, layout), from the cache when it was packed before. `layout`
+  /// names everything that the packing depends on.
   Result<Tensor> get(const Tensor& weight, const std::string& layout,
                      const std::function<Result<Tensor>()>& pack);
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
@@ -65,7 +65,9 @@ struct SelectContext {
   int threads;
   PackedWeights& weights;
 
-  [[nodiscard]] bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i] != nullptr; }
+  [[nodiscard]] bool has_input(std::size_t i) const {
+    return i < inputs.size() && inputs[i] != nullptr;
+  }
   /// The value of a constant float32 input; null otherwise.
   [[nodiscard]] const Tensor* float_constant(std::size_t i) const;
   /// The shape of a float32 input or output; nothing where it is not float32 or not known.
@@ -96,7 +98,8 @@ struct SelectorEntry {
 /// calling thread alone where there is less than `least` for each.
 template <class Function>
 void split(ThreadPool& threads, std::int64_t units, std::int64_t least, const Function& fn) {
-  const std::int64_t wanted = std::min<std::int64_t>(threads.thread_count(), units / std::max<std::int64_t>(least, 1));
+  const std::int64_t wanted =
+      std::min<std::int64_t>(threads.thread_count(), units / std::max<std::int64_t>(least, 1));
   const std::int64_t parts = std::max<std::int64_t>(wanted, 1);
   if (parts == 1) return fn(std::int64_t{0}, units, 0);
   threads.parallel_for(parts, [&](std::int64_t part, int worker) {

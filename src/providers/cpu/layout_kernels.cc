@@ -16,9 +16,10 @@ struct MatrixTranspose {
   std::int64_t columns = 1;
 };
 
-/// The permutation with axes of size 1 dropped and axes that stay together merged; then it must keep
-/// a leading part and swap two blocks.
-std::optional<MatrixTranspose> as_matrices(const Shape& shape, const std::vector<std::int64_t>& perm) {
+/// The permutation with axes of size 1 dropped and axes that stay together merged; then it must
+/// keep a leading part and swap two blocks.
+std::optional<MatrixTranspose> as_matrices(const Shape& shape,
+                                           const std::vector<std::int64_t>& perm) {
   std::vector<std::size_t> kept;
   for (const std::int64_t axis : perm) {
     if (axis < 0 || static_cast<std::size_t>(axis) >= shape.size()) return std::nullopt;
@@ -38,7 +39,9 @@ std::optional<MatrixTranspose> as_matrices(const Shape& shape, const std::vector
                                        lead < sorted.size() ? sorted[lead] : 0);
   if (lead == kept.size()) return std::nullopt;
   std::vector<std::size_t> rotated(kept.begin() + static_cast<std::ptrdiff_t>(lead), kept.end());
-  std::rotate(rotated.begin(), rotated.begin() + (pivot - kept.begin() - static_cast<std::ptrdiff_t>(lead)), rotated.end());
+  std::rotate(rotated.begin(),
+              rotated.begin() + (pivot - kept.begin() - static_cast<std::ptrdiff_t>(lead)),
+              rotated.end());
   if (!std::ranges::is_sorted(rotated)) return std::nullopt;
   const auto middle = static_cast<std::size_t>(pivot - kept.begin());
   return MatrixTranspose{product(0, lead), product(middle, kept.size()), product(lead, middle)};
@@ -61,16 +64,19 @@ Result<std::optional<Kernel>> select_transpose(const SelectContext& context) {
     float* to = args.outputs[0]->mutable_data<float>().data();
     const std::int64_t size = m.rows * m.columns;
     if (m.batch == 1) {
-      split(args.threads, m.rows, kLeastElements / m.columns + 1, [&](std::int64_t begin, std::int64_t end, int) {
-        table.transpose(from + begin * m.columns, m.columns, to + begin, m.rows, end - begin, m.columns);
-      });
+      split(args.threads, m.rows, kLeastElements / m.columns + 1,
+            [&](std::int64_t begin, std::int64_t end, int) {
+              table.transpose(from + begin * m.columns, m.columns, to + begin, m.rows, end - begin,
+                              m.columns);
+            });
       return;
     }
-    split(args.threads, m.batch, kLeastElements / size + 1, [&](std::int64_t begin, std::int64_t end, int) {
-      for (std::int64_t i = begin; i < end; ++i) {
-        table.transpose(from + i * size, m.columns, to + i * size, m.rows, m.rows, m.columns);
-      }
-    });
+    split(args.threads, m.batch, kLeastElements / size + 1,
+          [&](std::int64_t begin, std::int64_t end, int) {
+            for (std::int64_t i = begin; i < end; ++i) {
+              table.transpose(from + i * size, m.columns, to + i * size, m.rows, m.rows, m.columns);
+            }
+          });
   };
   return std::optional(std::move(kernel));
 }

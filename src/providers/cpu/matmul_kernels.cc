@@ -25,7 +25,9 @@ void run_gemm(const KernelTable& table, const GemmArgs& args, ThreadPool& thread
           });
   } else {
     split(threads, panels, kLeastWork / std::max<std::int64_t>(work_per_panel, 1) + 1,
-          [&](std::int64_t begin, std::int64_t end, int) { table.gemm(args, 0, args.m, begin, end); });
+          [&](std::int64_t begin, std::int64_t end, int) {
+            table.gemm(args, 0, args.m, begin, end);
+          });
   }
 }
 
@@ -34,7 +36,8 @@ Result<Tensor> pack_b(const Tensor& b, bool transposed, const KernelTable& table
   const std::int64_t n = b.dim(transposed ? 0 : 1);
   TRIVET_ASSIGN(Tensor packed, Tensor::allocate(DType::kFloat32, {table.packed_b_size(k, n)}));
   const auto pack = transposed ? table.pack_b_transposed : table.pack_b;
-  pack(b.data<float>().data(), b.dim(1), k, n, 0, table.panel_count(n), packed.mutable_data<float>().data());
+  pack(b.data<float>().data(), b.dim(1), k, n, 0, table.panel_count(n),
+       packed.mutable_data<float>().data());
   return packed;
 }
 
@@ -44,9 +47,14 @@ Result<Tensor> packed_constant(const SelectContext& context, const Tensor& b, bo
 }
 
 /// A[..., m, k] times one constant B[k, n]: all leading axes of A are rows.
-Result<std::optional<Kernel>> constant_b(const SelectContext& context, const Shape& a, const Tensor& b) {
+Result<std::optional<Kernel>> constant_b(const SelectContext& context, const Shape& a,
+                                         const Tensor& b) {
   TRIVET_ASSIGN(const Tensor packed, packed_constant(context, b, false));
-  GemmArgs base{.m = element_count(a) / a.back(), .n = b.dim(1), .k = b.dim(0), .a_stride = b.dim(0), .c_stride = b.dim(1)};
+  GemmArgs base{.m = element_count(a) / a.back(),
+                .n = b.dim(1),
+                .k = b.dim(0),
+                .a_stride = b.dim(0),
+                .c_stride = b.dim(1)};
   Kernel kernel;
   kernel.name = "gemm";
   kernel.run = [base, packed, &table = context.table](const KernelArgs& args) {
@@ -62,7 +70,11 @@ Result<std::optional<Kernel>> constant_b(const SelectContext& context, const Sha
 /// A[..., m, k] times B[..., k, n] with equal leading axes: each B is packed when it is needed.
 Kernel batched(const SelectContext& context, const Shape& a, const Shape& b) {
   const KernelTable& table = context.table;
-  const GemmArgs base{.m = a[a.size() - 2], .n = b.back(), .k = a.back(), .a_stride = a.back(), .c_stride = b.back()};
+  const GemmArgs base{.m = a[a.size() - 2],
+                      .n = b.back(),
+                      .k = a.back(),
+                      .a_stride = a.back(),
+                      .c_stride = b.back()};
   const std::int64_t batch = element_count(a) / (base.m * base.k);
   const std::int64_t packed_floats = round_up(table.packed_b_size(base.k, base.n), 16);
   Kernel kernel;
@@ -108,7 +120,8 @@ Result<std::optional<Kernel>> select_gemm(const SelectContext& context) {
   const auto a = context.float_input(0);
   const Tensor* b = context.float_constant(1);
   const Attributes& attributes = context.node.attributes;
-  if (!a || a->size() != 2 || b == nullptr || b->rank() != 2 || attributes.int_or("transA", 0) != 0) return std::optional<Kernel>();
+  if (!a || a->size() != 2 || b == nullptr || b->rank() != 2 || attributes.int_or("transA", 0) != 0)
+    return std::optional<Kernel>();
   const bool transposed = attributes.int_or("transB", 0) != 0;
   const std::int64_t k = b->dim(transposed ? 1 : 0);
   const std::int64_t n = b->dim(transposed ? 0 : 1);
@@ -135,7 +148,8 @@ Result<std::optional<Kernel>> select_gemm(const SelectContext& context) {
   return std::optional(std::move(kernel));
 }
 
-constexpr std::array<SelectorEntry, 2> kEntries = {{{"MatMul", select_matmul}, {"Gemm", select_gemm}}};
+constexpr std::array<SelectorEntry, 2> kEntries = {
+    {{"MatMul", select_matmul}, {"Gemm", select_gemm}}};
 
 }  // namespace
 

@@ -37,19 +37,23 @@ class Plan::Host : public EvalHost {
 
   Result<Tensor> allocate_output(std::size_t index, DType dtype, const Shape& shape) override {
     const ValueId id = step_.node->outputs[index];
-    if (id == kNoValue || !plan_.planned_[static_cast<std::size_t>(id)]) return Tensor::allocate(dtype, shape);
+    if (id == kNoValue || !plan_.planned_[static_cast<std::size_t>(id)])
+      return Tensor::allocate(dtype, shape);
     const Tensor& planned = plan_.frame_[static_cast<std::size_t>(id)];
     if (planned.dtype() == dtype && planned.shape() == shape) return planned;
-    return fail(ErrorCode::kFailed, "output ", index, " was planned as ", dtype_name(planned.dtype()), " ",
-                shape_to_string(planned.shape()), " and turns out ", dtype_name(dtype), " ", shape_to_string(shape));
+    return fail(ErrorCode::kFailed, "output ", index, " was planned as ",
+                dtype_name(planned.dtype()), " ", shape_to_string(planned.shape()),
+                " and turns out ", dtype_name(dtype), " ", shape_to_string(shape));
   }
 
-  Result<std::vector<Tensor>> run_subgraph(const Graph& graph, std::vector<Tensor> inputs) override {
+  Result<std::vector<Tensor>> run_subgraph(const Graph& graph,
+                                           std::vector<Tensor> inputs) override {
     std::vector<Tensor> captures;
     for (const Capture& capture : graph.captures()) {
       captures.push_back(plan_.frame_[static_cast<std::size_t>(capture.outer)]);
     }
-    const auto program = std::ranges::find_if(step_.programs, [&](const auto& p) { return &p->graph() == &graph; });
+    const auto program =
+        std::ranges::find_if(step_.programs, [&](const auto& p) { return &p->graph() == &graph; });
     TensorSink sink(graph.outputs().size());
     TRIVET_TRY((*program)->run(inputs, captures, sink));
     return sink.take();
@@ -61,20 +65,25 @@ class Plan::Host : public EvalHost {
 };
 
 Plan::Plan(const Graph& graph, Shared& shared)
-    : graph_(graph), shared_(shared), frame_(graph.value_count()), planned_(graph.value_count(), false) {}
+    : graph_(graph),
+      shared_(shared),
+      frame_(graph.value_count()),
+      planned_(graph.value_count(), false) {}
 
 Plan::~Plan() = default;
 
-Result<std::unique_ptr<Plan>> Plan::create(const Graph& graph, std::span<const InferredValue> inputs,
-                                           std::span<const InferredValue> captures, Shared& shared) {
+Result<std::unique_ptr<Plan>> Plan::create(const Graph& graph,
+                                           std::span<const InferredValue> inputs,
+                                           std::span<const InferredValue> captures,
+                                           Shared& shared) {
   TRIVET_ASSIGN(const Inference inference, infer(graph, inputs, captures));
   auto plan = std::unique_ptr<Plan>(new Plan(graph, shared));
   TRIVET_TRY(Builder(*plan, inference).run());
   return plan;
 }
 
-Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs,
-                       std::vector<StepTime>* times) {
+Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> captures,
+                       OutputSink& outputs, std::vector<StepTime>* times) {
   const auto slot = [this](ValueId id) -> Tensor& { return frame_[static_cast<std::size_t>(id)]; };
   for (std::size_t i = 0; i < inputs.size(); ++i) slot(graph_.inputs()[i]) = inputs[i];
   for (std::size_t i = 0; i < captures.size(); ++i) slot(graph_.captures()[i].inner) = captures[i];
@@ -90,7 +99,9 @@ Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> c
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) {
     if (std::ranges::find(direct_, i) != direct_.end()) continue;
     const Tensor& value = slot(graph_.outputs()[i]);
-    if (!value.defined()) return fail(ErrorCode::kFailed, "output '", graph_.value(graph_.outputs()[i]).name, "' was not computed");
+    if (!value.defined())
+      return fail(ErrorCode::kFailed, "output '", graph_.value(graph_.outputs()[i]).name,
+                  "' was not computed");
     TRIVET_TRY(outputs.copy(i, value));
   }
   return {};
@@ -121,7 +132,8 @@ Result<void> Plan::run_timed_steps(std::vector<StepTime>& times) {
 
 Result<void> Plan::run_step(Step& step) {
   for (const Tensor* input : step.inputs) {
-    if (input != nullptr && !input->defined()) return fail(ErrorCode::kFailed, "an input was not computed");
+    if (input != nullptr && !input->defined())
+      return fail(ErrorCode::kFailed, "an input was not computed");
   }
   if (!step.kernel) return run_plain(step);
   step.kernel->run({step.inputs, step.outputs, shared_.threads, scratch_});
@@ -134,13 +146,15 @@ Result<void> Plan::run_plain(Step& step) {
   TRIVET_TRY(step.op->eval(context));
   for (std::size_t i = 0; i < step.node->outputs.size(); ++i) {
     const ValueId id = step.node->outputs[i];
-    if (id != kNoValue && context.outputs()[i].defined()) TRIVET_TRY(keep_output(id, context.outputs()[i]));
+    if (id != kNoValue && context.outputs()[i].defined())
+      TRIVET_TRY(keep_output(id, context.outputs()[i]));
   }
   return {};
 }
 
-/// Puts what an operator computed where its readers look. It may have handed over memory that is not
-/// its own (a Reshape its input's), which in the arena would be overwritten too early: then a copy.
+/// Puts what an operator computed where its readers look. It may have handed over memory that is
+/// not its own (a Reshape its input's), which in the arena would be overwritten too early: then a
+/// copy.
 Result<void> Plan::keep_output(ValueId id, const Tensor& computed) {
   Tensor& slot = frame_[static_cast<std::size_t>(id)];
   if (!planned_[static_cast<std::size_t>(id)]) {
@@ -153,8 +167,8 @@ Result<void> Plan::keep_output(ValueId id, const Tensor& computed) {
   }
   if (computed.raw() == slot.raw()) return {};
   if (computed.dtype() != slot.dtype() || computed.shape() != slot.shape()) {
-    return fail(ErrorCode::kFailed, "an output was planned as ", shape_to_string(slot.shape()), " and turns out ",
-                shape_to_string(computed.shape()));
+    return fail(ErrorCode::kFailed, "an output was planned as ", shape_to_string(slot.shape()),
+                " and turns out ", shape_to_string(computed.shape()));
   }
   if (computed.bytes() > 0) std::memcpy(slot.mutable_raw(), computed.raw(), computed.bytes());
   return {};

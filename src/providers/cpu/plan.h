@@ -36,13 +36,15 @@ struct StepTime {
 class Plan {
  public:
   /// `inputs` and `captures` hold at least the concrete types; captures may hold constants too.
-  static Result<std::unique_ptr<Plan>> create(const Graph& graph, std::span<const InferredValue> inputs,
-                                              std::span<const InferredValue> captures, Shared& shared);
+  static Result<std::unique_ptr<Plan>> create(const Graph& graph,
+                                              std::span<const InferredValue> inputs,
+                                              std::span<const InferredValue> captures,
+                                              Shared& shared);
   ~Plan();
 
   /// With `times`, they are filled with one entry per step.
-  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs,
-                   std::vector<StepTime>* times = nullptr);
+  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures,
+                   OutputSink& outputs, std::vector<StepTime>* times = nullptr);
 
   [[nodiscard]] std::size_t arena_bytes() const { return arena_.bytes(); }
   /// For each step the node and the kernel that runs it, as JSON array elements.

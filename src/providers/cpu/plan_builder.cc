@@ -33,7 +33,8 @@ Result<void> Plan::Builder::run() {
     }
   }
   plan_.steps_.reserve(graph_.nodes().size());
-  for (std::size_t i = 0; i < graph_.nodes().size(); ++i) TRIVET_TRY(add_step(static_cast<NodeId>(i)));
+  for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
+    TRIVET_TRY(add_step(static_cast<NodeId>(i)));
   for (const ValueId id : graph_.outputs()) read(id, static_cast<int>(plan_.steps_.size()));
   TRIVET_TRY(allocate_arena());
   bind();
@@ -42,7 +43,8 @@ Result<void> Plan::Builder::run() {
 }
 
 ValueId Plan::Builder::root(ValueId id) const {
-  while (alias_of_[static_cast<std::size_t>(id)] != kNoValue) id = alias_of_[static_cast<std::size_t>(id)];
+  while (alias_of_[static_cast<std::size_t>(id)] != kNoValue)
+    id = alias_of_[static_cast<std::size_t>(id)];
   return id;
 }
 
@@ -53,8 +55,8 @@ void Plan::Builder::read(ValueId id, int step) {
 
 std::optional<Shape> Plan::Builder::known_shape(ValueId id) const {
   const ValueType& type = inference_[id].type;
-  if (type.kind != ValueType::Kind::kTensor || type.dtype == DType::kUndefined || type.dtype == DType::kString ||
-      !type.shape) {
+  if (type.kind != ValueType::Kind::kTensor || type.dtype == DType::kUndefined ||
+      type.dtype == DType::kString || !type.shape) {
     return std::nullopt;
   }
   return constant_shape(*type.shape);
@@ -115,11 +117,16 @@ Result<void> Plan::Builder::add_step(NodeId id) {
   bool all_planned = true;
   for (const ValueId output : node.outputs) {
     outputs.push_back(output == kNoValue ? nullptr : &inference_[output]);
-    all_planned = all_planned && (output == kNoValue || place(output) == Place::kArena || place(output) == Place::kDirect);
+    all_planned = all_planned && (output == kNoValue || place(output) == Place::kArena ||
+                                  place(output) == Place::kDirect);
   }
   for (const ValueId value : graph_.reads(node)) read(value, index);
   if (all_planned) {
-    const SelectContext context{node, inputs, outputs, plan_.shared_.table, plan_.shared_.threads.thread_count(),
+    const SelectContext context{node,
+                                inputs,
+                                outputs,
+                                plan_.shared_.table,
+                                plan_.shared_.threads.thread_count(),
                                 plan_.shared_.weights};
     auto selected = select_kernel(context);
     if (!selected) return tl::unexpected(std::move(selected).error().at(graph_.describe(id)));
@@ -127,7 +134,8 @@ Result<void> Plan::Builder::add_step(NodeId id) {
   }
   for (const Graph* inner : subgraphs(node)) {
     std::vector<Tensor> known;
-    for (const Capture& capture : inner->captures()) known.push_back(inference_[capture.outer].constant);
+    for (const Capture& capture : inner->captures())
+      known.push_back(inference_[capture.outer].constant);
     step.programs.push_back(std::make_unique<Program>(*inner, std::move(known), plan_.shared_));
   }
   plan_.steps_.push_back(std::move(step));
@@ -150,12 +158,14 @@ Result<void> Plan::Builder::allocate_arena() {
   for (const Step& step : plan_.steps_) {
     if (step.kernel) scratch = std::max(scratch, step.kernel->scratch_bytes);
   }
-  TRIVET_ASSIGN(plan_.arena_, Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(plan.bytes + scratch)}));
+  TRIVET_ASSIGN(plan_.arena_,
+                Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(plan.bytes + scratch)}));
   auto* base = static_cast<std::byte*>(plan_.arena_.mutable_raw());
   plan_.scratch_ = base + plan.bytes;
   for (std::size_t k = 0; k < ids.size(); ++k) {
     const auto i = static_cast<std::size_t>(ids[k]);
-    plan_.frame_[i] = Tensor::view(inference_[ids[k]].type.dtype, *known_shape(ids[k]), base + plan.offsets[k], nullptr);
+    plan_.frame_[i] = Tensor::view(inference_[ids[k]].type.dtype, *known_shape(ids[k]),
+                                   base + plan.offsets[k], nullptr);
     plan_.planned_[i] = true;
   }
   return {};

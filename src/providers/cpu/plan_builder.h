@@ -14,11 +14,11 @@ struct Plan::Step {
   NodeId id = kNoNode;
   const Node* node = nullptr;
   const OpDef* op = nullptr;
-  std::optional<Kernel> kernel;        ///< nothing: the operator's plain evaluation
-  std::vector<const Tensor*> inputs;   ///< into the frame; null where omitted
+  std::optional<Kernel> kernel;       ///< nothing: the operator's plain evaluation
+  std::vector<const Tensor*> inputs;  ///< into the frame; null where omitted
   std::vector<Tensor*> outputs;
   std::vector<std::unique_ptr<Program>> programs;  ///< of the node's subgraphs
-  std::vector<ValueId> releases;       ///< values outside the arena that nobody reads after this step
+  std::vector<ValueId> releases;  ///< values outside the arena that nobody reads after this step
 
   [[nodiscard]] std::string_view kernel_name() const { return kernel ? kernel->name : "plain"; }
 };
@@ -30,12 +30,12 @@ class Plan::Builder {
 
  private:
   enum class Place : std::uint8_t {
-    kNone,      ///< nobody computes it
+    kNone,  ///< nobody computes it
     kConstant,
-    kCaller,    ///< inputs and captures: another address in each run
+    kCaller,  ///< inputs and captures: another address in each run
     kArena,
-    kDirect,    ///< an output that is written straight to the caller's memory
-    kDynamic,   ///< size or address known only in a run
+    kDirect,   ///< an output that is written straight to the caller's memory
+    kDynamic,  ///< size or address known only in a run
   };
 
   Result<void> add_step(NodeId id);

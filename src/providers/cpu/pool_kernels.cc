@@ -20,7 +20,8 @@ Result<std::optional<Kernel>> select_pool(const SelectContext& context, Pool kin
   const auto x = context.float_input(0);
   const auto y = context.float_output(0);
   const bool wants_indices = context.outputs.size() > 1 && context.outputs[1] != nullptr;
-  if (!x || !y || x->size() != 4 || element_count(*y) == 0 || wants_indices) return std::optional<Kernel>();
+  if (!x || !y || x->size() != 4 || element_count(*y) == 0 || wants_indices)
+    return std::optional<Kernel>();
   TRIVET_ASSIGN(ops::Window w, ops::read_window(context.node.attributes, 2));
   TRIVET_ASSIGN(const Shape out, ops::resolve_window(w, std::span(*x).subspan(2)));
   if (out != Shape{(*y)[2], (*y)[3]}) return std::optional<Kernel>();
@@ -60,7 +61,9 @@ Result<std::optional<Kernel>> select_pool(const SelectContext& context, Pool kin
   return std::optional(std::move(kernel));
 }
 
-Result<std::optional<Kernel>> select_max_pool(const SelectContext& context) { return select_pool(context, Pool::kMax); }
+Result<std::optional<Kernel>> select_max_pool(const SelectContext& context) {
+  return select_pool(context, Pool::kMax);
+}
 Result<std::optional<Kernel>> select_average_pool(const SelectContext& context) {
   return select_pool(context, Pool::kAverage);
 }

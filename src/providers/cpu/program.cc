@@ -17,7 +17,9 @@ Program::Program(const Graph& graph, std::vector<Tensor> known_captures, Shared&
 
 Result<Plan*> Program::plan_for(std::span<const Tensor> inputs, std::span<const Tensor> captures) {
   const auto matches = [&](const Entry& entry) {
-    const auto same = [](const Shape& shape, const Tensor& tensor) { return shape == tensor.shape(); };
+    const auto same = [](const Shape& shape, const Tensor& tensor) {
+      return shape == tensor.shape();
+    };
     const auto middle = entry.shapes.begin() + static_cast<std::ptrdiff_t>(inputs.size());
     return std::equal(entry.shapes.begin(), middle, inputs.begin(), inputs.end(), same) &&
            std::equal(middle, entry.shapes.end(), captures.begin(), captures.end(), same);
@@ -43,18 +45,19 @@ Result<Plan*> Program::plan_for(std::span<const Tensor> inputs, std::span<const 
   return plans_.front().plan.get();
 }
 
-Result<void> Program::run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs,
-                          std::vector<StepTime>* times) {
+Result<void> Program::run(std::span<const Tensor> inputs, std::span<const Tensor> captures,
+                          OutputSink& outputs, std::vector<StepTime>* times) {
   if (inputs.size() != graph_.inputs().size() || captures.size() != graph_.captures().size()) {
-    return invalid_argument("graph '", graph_.name(), "' takes ", graph_.inputs().size(), " inputs and was given ",
-                            inputs.size());
+    return invalid_argument("graph '", graph_.name(), "' takes ", graph_.inputs().size(),
+                            " inputs and was given ", inputs.size());
   }
-  TRIVET_ASSIGN(Plan* plan, plan_for(inputs, captures));
+  TRIVET_ASSIGN(Plan * plan, plan_for(inputs, captures));
   return plan->run(inputs, captures, outputs, times);
 }
 
 std::string Program::describe() const {
-  std::string out = "{\"packed_weight_bytes\": " + std::to_string(shared_.weights.bytes()) + ", \"plans\": [";
+  std::string out =
+      "{\"packed_weight_bytes\": " + std::to_string(shared_.weights.bytes()) + ", \"plans\": [";
   for (const Entry& entry : plans_) {
     if (&entry != &plans_.front()) out += ", ";
     out += "{\"arena_bytes\": " + std::to_string(entry.plan->arena_bytes()) + ", \"steps\": [" +

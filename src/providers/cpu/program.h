@@ -18,8 +18,8 @@ class Program {
   Program(const Graph& graph, std::vector<Tensor> known_captures, Shared& shared);
 
   /// With `times`, they are filled with one entry per step of this graph.
-  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures, OutputSink& outputs,
-                   std::vector<StepTime>* times = nullptr);
+  Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures,
+                   OutputSink& outputs, std::vector<StepTime>* times = nullptr);
 
   [[nodiscard]] const Graph& graph() const { return graph_; }
   [[nodiscard]] std::string describe() const;

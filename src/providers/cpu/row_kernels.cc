@@ -21,29 +21,35 @@ Result<std::optional<Kernel>> select_softmax(const SelectContext& context) {
   if (!x || x->empty() || element_count(*x) == 0) return std::optional<Kernel>();
   // Before opset 13 all axes from `axis` on form one row.
   const bool flattens = context.node.opset < 13;
-  TRIVET_ASSIGN(const std::size_t axis,
-                normalize_axis(context.node.attributes.int_or("axis", flattens ? 1 : -1), x->size()));
+  TRIVET_ASSIGN(
+      const std::size_t axis,
+      normalize_axis(context.node.attributes.int_or("axis", flattens ? 1 : -1), x->size()));
   if (!flattens && axis + 1 != x->size()) return std::optional<Kernel>();
   const std::int64_t columns = element_count(std::span(*x).subspan(axis));
   const std::int64_t rows = element_count(*x) / columns;
-  const auto function = context.node.op_type == "Softmax" ? context.table.softmax : context.table.log_softmax;
+  const auto function =
+      context.node.op_type == "Softmax" ? context.table.softmax : context.table.log_softmax;
   Kernel kernel;
   kernel.name = "softmax";
   kernel.run = [=](const KernelArgs& args) {
     const float* from = args.inputs[0]->data<float>().data();
     float* to = args.outputs[0]->mutable_data<float>().data();
-    split(args.threads, rows, kLeastElements / columns + 1, [&](std::int64_t begin, std::int64_t end, int) {
-      function(from + begin * columns, to + begin * columns, end - begin, columns);
-    });
+    split(args.threads, rows, kLeastElements / columns + 1,
+          [&](std::int64_t begin, std::int64_t end, int) {
+            function(from + begin * columns, to + begin * columns, end - begin, columns);
+          });
   };
   return std::optional(std::move(kernel));
 }
 
 Result<std::optional<Kernel>> select_layer_norm(const SelectContext& context) {
   const auto x = context.float_input(0);
-  const bool only_y = std::ranges::count(context.outputs, nullptr) == static_cast<std::ptrdiff_t>(context.outputs.size()) - 1;
-  if (!x || x->empty() || element_count(*x) == 0 || !only_y || !context.float_output(0)) return std::optional<Kernel>();
-  TRIVET_ASSIGN(const std::size_t axis, normalize_axis(context.node.attributes.int_or("axis", -1), x->size()));
+  const bool only_y = std::ranges::count(context.outputs, nullptr) ==
+                      static_cast<std::ptrdiff_t>(context.outputs.size()) - 1;
+  if (!x || x->empty() || element_count(*x) == 0 || !only_y || !context.float_output(0))
+    return std::optional<Kernel>();
+  TRIVET_ASSIGN(const std::size_t axis,
+                normalize_axis(context.node.attributes.int_or("axis", -1), x->size()));
   const Shape normalized(x->begin() + static_cast<std::ptrdiff_t>(axis), x->end());
   const LayerNormArgs base{.columns = element_count(normalized),
                            .epsilon = context.node.attributes.float_or("epsilon", 1e-5F)};
@@ -57,7 +63,9 @@ Result<std::optional<Kernel>> select_layer_norm(const SelectContext& context) {
   kernel.name = "layer-norm";
   kernel.run = [base, rows, &table = context.table](const KernelArgs& args) {
     const auto optional_input = [&](std::size_t i) {
-      return i < args.inputs.size() && args.inputs[i] != nullptr ? args.inputs[i]->data<float>().data() : nullptr;
+      return i < args.inputs.size() && args.inputs[i] != nullptr
+                 ? args.inputs[i]->data<float>().data()
+                 : nullptr;
     };
     LayerNormArgs call = base;
     call.x = optional_input(0);
@@ -71,7 +79,8 @@ Result<std::optional<Kernel>> select_layer_norm(const SelectContext& context) {
 }
 
 /// The axes of a reduction, sorted; nothing when they are not known or there are none.
-Result<std::optional<std::vector<std::size_t>>> axes_of(const SelectContext& context, std::size_t rank) {
+Result<std::optional<std::vector<std::size_t>>> axes_of(const SelectContext& context,
+                                                        std::size_t rank) {
   std::vector<std::int64_t> axes = context.node.attributes.ints("axes");
   if (context.has_input(1)) {
     if (!context.inputs[1]->constant.defined()) return std::optional<std::vector<std::size_t>>();

@@ -10,15 +10,16 @@ namespace {
 
 std::unordered_map<std::string_view, Selector> collect() {
   std::unordered_map<std::string_view, Selector> all;
-  for (const auto entries : {conv_selectors(), matmul_selectors(), pool_selectors(), elementwise_selectors(),
-                             row_selectors(), layout_selectors()}) {
+  for (const auto entries : {conv_selectors(), matmul_selectors(), pool_selectors(),
+                             elementwise_selectors(), row_selectors(), layout_selectors()}) {
     for (const SelectorEntry& entry : entries) all.emplace(entry.op, entry.select);
   }
   return all;
 }
 
 std::optional<Shape> float_shape(const InferredValue* value) {
-  if (value == nullptr || value->type.dtype != DType::kFloat32 || !value->type.shape) return std::nullopt;
+  if (value == nullptr || value->type.dtype != DType::kFloat32 || !value->type.shape)
+    return std::nullopt;
   return constant_shape(*value->type.shape);
 }
 
@@ -51,7 +52,8 @@ Result<Tensor> PackedWeights::get(const Tensor& weight, const std::string& layou
   if (const auto it = packed_.find(key); it != packed_.end()) return it->second.packed;
   TRIVET_ASSIGN(Tensor packed, pack());
   bytes_ += packed.bytes();
-  MappedFile::release_mapped(weight.raw(), weight.bytes());  // what is packed is not read from the file again
+  MappedFile::release_mapped(weight.raw(),
+                             weight.bytes());  // what is packed is not read from the file again
   packed_.emplace(key, Entry{weight, packed});
   return packed;
 }

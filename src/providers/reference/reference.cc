@@ -15,8 +15,8 @@ namespace {
 
 /// What is worked out once for a graph and each of its subgraphs.
 struct Prepared {
-  std::vector<const OpDef*> ops;                  ///< by node
-  std::vector<std::vector<ValueId>> last_reads;   ///< by node: values that nobody reads after it
+  std::vector<const OpDef*> ops;                 ///< by node
+  std::vector<std::vector<ValueId>> last_reads;  ///< by node: values that nobody reads after it
 };
 
 class Interpreter : public CompiledGraph {
@@ -56,8 +56,10 @@ class Interpreter : public CompiledGraph {
   /// Runs subgraphs of the node at hand, with what they capture taken from the frame around them.
   class Host : public EvalHost {
    public:
-    Host(Interpreter& interpreter, const std::vector<Tensor>& frame) : interpreter_(interpreter), frame_(frame) {}
-    Result<std::vector<Tensor>> run_subgraph(const Graph& graph, std::vector<Tensor> inputs) override {
+    Host(Interpreter& interpreter, const std::vector<Tensor>& frame)
+        : interpreter_(interpreter), frame_(frame) {}
+    Result<std::vector<Tensor>> run_subgraph(const Graph& graph,
+                                             std::vector<Tensor> inputs) override {
       std::vector<Tensor> captures;
       for (const Capture& capture : graph.captures()) {
         captures.push_back(frame_[static_cast<std::size_t>(capture.outer)]);
@@ -97,21 +99,25 @@ class Interpreter : public CompiledGraph {
   /// Calls finished() after each node.
   template <class Finished>
   Result<std::vector<Tensor>> run_graph(const Graph& graph, std::span<const Tensor> inputs,
-                                        std::span<const Tensor> captures, const Finished& finished) {
+                                        std::span<const Tensor> captures,
+                                        const Finished& finished) {
     const Prepared& prepared = prepared_.at(&graph);
     std::vector<Tensor> frame(graph.value_count());
-    for (std::size_t i = 0; i < frame.size(); ++i) frame[i] = graph.value(static_cast<ValueId>(i)).constant;
+    for (std::size_t i = 0; i < frame.size(); ++i)
+      frame[i] = graph.value(static_cast<ValueId>(i)).constant;
     if (inputs.size() != graph.inputs().size()) {
-      return invalid_argument("graph '", graph.name(), "' has ", graph.inputs().size(), " inputs and was given ",
-                              inputs.size());
+      return invalid_argument("graph '", graph.name(), "' has ", graph.inputs().size(),
+                              " inputs and was given ", inputs.size());
     }
-    for (std::size_t i = 0; i < inputs.size(); ++i) frame[static_cast<std::size_t>(graph.inputs()[i])] = inputs[i];
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      frame[static_cast<std::size_t>(graph.inputs()[i])] = inputs[i];
     for (std::size_t i = 0; i < captures.size(); ++i) {
       frame[static_cast<std::size_t>(graph.captures()[i].inner)] = captures[i];
     }
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
       auto done = run_node(graph.nodes()[i], *prepared.ops[i], frame);
-      if (!done) return tl::unexpected(std::move(done).error().at(graph.describe(static_cast<NodeId>(i))));
+      if (!done)
+        return tl::unexpected(std::move(done).error().at(graph.describe(static_cast<NodeId>(i))));
       for (const ValueId id : prepared.last_reads[i]) frame[static_cast<std::size_t>(id)] = {};
       finished();
     }
@@ -132,7 +138,8 @@ class Interpreter : public CompiledGraph {
     EvalContext context(node, inputs, host);
     TRIVET_TRY(op.eval(context));
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.outputs[i] != kNoValue) frame[static_cast<std::size_t>(node.outputs[i])] = std::move(context.outputs()[i]);
+      if (node.outputs[i] != kNoValue)
+        frame[static_cast<std::size_t>(node.outputs[i])] = std::move(context.outputs()[i]);
     }
     return {};
   }
@@ -146,7 +153,8 @@ class Interpreter : public CompiledGraph {
 
 struct Engine {
   static constexpr const char* kName = "reference";
-  static constexpr const char* kDescription = "plain loops that mirror the ONNX specification; the oracle";
+  static constexpr const char* kDescription =
+      "plain loops that mirror the ONNX specification; the oracle";
 
   static Result<void> check() { return {}; }
 
