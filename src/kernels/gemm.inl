@@ -33,19 +33,6 @@ constexpr Index kBlockM = 16 * kTileM;
 /// Panels that a single row multiplies at once, to have enough independent sums in flight.
 constexpr int kRowPanels = 8 / kPanelVectors;
 
-/// Splits a size into parts of at most `limit` that differ by at most one.
-struct Parts {
-  Index count;
-  Index size;
-  Index larger;  ///< so many parts, the first ones, have one element more
-
-  Parts(Index total, Index limit)
-      : count(ceil_div(total, limit)),
-        size(count > 0 ? total / count : 0),
-        larger(total - size * count) {}
-  [[nodiscard]] Index begin(Index part) const { return part * size + min_of(part, larger); }
-};
-
 /// Blocks of depth; one empty block when k is 0, so that the epilogue still runs.
 TRIVET_INLINE Index depth_blocks(Index k) { return max_of(1, ceil_div(k, kTileK)); }
 TRIVET_INLINE Index depth_begin(Index k, Index block) {
@@ -60,7 +47,6 @@ struct TileOutput {
   Index columns;        ///< of the panel, at most kPanelN
   const float* addend;  ///< the residual, or the sums of earlier blocks; or null
   Index addend_stride;
-  const float* row_bias;     ///< at the first row; or null
   const float* column_bias;  ///< at the first column; or null
   float alpha;
   Bounds bounds;
@@ -84,10 +70,9 @@ TRIVET_INLINE void store_tile(const F (&sum)[kRows][kVectors], const TileOutput&
   float* c = out.c;
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i) {
-    const float row = out.row_bias != nullptr ? out.row_bias[i] : 0.0F;
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      F base = column[j] + row;
+      F base = column[j];
       if (addend != nullptr) base += load_at(addend, j);
       const F value = clamp(fma(alpha, sum[i][j], base), low, high);
       if (kWhole || j < kVectors - 1) {
@@ -110,9 +95,8 @@ TRIVET_INLINE void finish_tile(const F (&sum)[kRows][kVectors], const TileOutput
   }
 }
 
-/// kRows rows of A times the first kVectors vectors of a panel. A is either row-major with
-/// a_stride, or packed as [k][kRows].
-template <int kRows, int kVectors, bool kPackedA>
+/// kRows rows of A, a_stride apart, times the first kVectors vectors of a panel.
+template <int kRows, int kVectors>
 void tile(const float* a, Index a_stride, const float* b, Index k, const TileOutput& out) {
   F sum[kRows][kVectors] = {};
 #pragma GCC unroll 1
@@ -122,11 +106,11 @@ void tile(const float* a, Index a_stride, const float* b, Index k, const TileOut
     for (int j = 0; j < kVectors; ++j) column[j] = load(b + j * kLanes);
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) {
-      const F row = splat(kPackedA ? a[i] : a[i * a_stride]);
+      const F row = splat(a[i * a_stride]);
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) sum[i][j] = fma(row, column[j], sum[i][j]);
     }
-    a += kPackedA ? kRows : 1;
+    ++a;
     b += kPanelN;
   }
   finish_tile<kRows, kVectors>(sum, out);
@@ -140,25 +124,23 @@ struct TileFunctions {
   TileFunction at[kTileM][kPanelVectors];
 };
 
-template <bool kPackedA, int kRows = kTileM, int kVectors = kPanelVectors>
+template <int kRows = kTileM, int kVectors = kPanelVectors>
 constexpr void fill_tiles(TileFunctions& tiles) {
-  tiles.at[kRows - 1][kVectors - 1] = &tile<kRows, kVectors, kPackedA>;
+  tiles.at[kRows - 1][kVectors - 1] = &tile<kRows, kVectors>;
   if constexpr (kVectors > 1) {
-    fill_tiles<kPackedA, kRows, kVectors - 1>(tiles);
+    fill_tiles<kRows, kVectors - 1>(tiles);
   } else if constexpr (kRows > 1) {
-    fill_tiles<kPackedA, kRows - 1, kPanelVectors>(tiles);
+    fill_tiles<kRows - 1, kPanelVectors>(tiles);
   }
 }
 
-template <bool kPackedA>
 constexpr TileFunctions make_tiles() {
   TileFunctions tiles{};
-  fill_tiles<kPackedA>(tiles);
+  fill_tiles<>(tiles);
   return tiles;
 }
 
-constexpr TileFunctions kTilesOfRows = make_tiles<false>();
-constexpr TileFunctions kTilesOfPackedRows = make_tiles<true>();
+constexpr TileFunctions kTiles = make_tiles();
 
 /// The whole output matrix and what is added to it, from which tiles are cut.
 struct Destination {
@@ -190,7 +172,6 @@ struct Destination {
     } else {
       if (e.residual != nullptr) out.addend = e.residual + row * e.residual_stride + column;
       out.addend_stride = e.residual_stride;
-      if (e.row_bias != nullptr) out.row_bias = e.row_bias + row;
       if (e.column_bias != nullptr) out.column_bias = e.column_bias + column;
     }
     if (last) out.bounds = bounds_of(e.activation);
@@ -207,12 +188,11 @@ struct Destination {
 };
 
 /// One tile of one block of depth.
-TRIVET_INLINE void run_tile(const TileFunctions& tiles, const Destination& to, Index row,
-                            Index rows, Index panel, bool first, bool last, const float* a,
-                            Index a_stride, const float* b, Index k) {
+TRIVET_INLINE void run_tile(const Destination& to, Index row, Index rows, Index panel, bool first,
+                            bool last, const float* a, Index a_stride, const float* b, Index k) {
   const TileOutput out = to.tile(row, panel, first, last);
   const Index vectors = ceil_div(out.columns, kLanes);
-  tiles.at[rows - 1][vectors - 1](a, a_stride, b, k, out);
+  kTiles.at[rows - 1][vectors - 1](a, a_stride, b, k, out);
   if (last) to.activate(out, rows);
 }
 
@@ -228,7 +208,7 @@ void gemm_block(const GemmArgs& args, const Destination& to, Index row_begin, In
       for (Index t = 0; t < tiles.count; ++t) {
         const Index row = row_begin + tiles.begin(t);
         const Index rows = tiles.begin(t + 1) - tiles.begin(t);
-        run_tile(kTilesOfRows, to, row, rows, panel, block == 0, block == blocks - 1,
+        run_tile(to, row, rows, panel, block == 0, block == blocks - 1,
                  args.a + row * args.a_stride + k, args.a_stride, b, depth);
       }
     }

@@ -10,8 +10,8 @@ INSTANTIATE_TEST_SUITE_P(Tables, GemmTest, all_tables(), table_name);
 struct Problem {
   std::int64_t m, n, k;
   std::int64_t a_stride, c_stride;
-  GuardedFloats a, b, row_bias, column_bias, residual, c;
-  bool with_row_bias = false, with_column_bias = false, with_residual = false;
+  GuardedFloats a, b, column_bias, residual, c;
+  bool with_column_bias = false, with_residual = false;
   Epilogue epilogue;
 
   Problem(std::int64_t m_, std::int64_t n_, std::int64_t k_, std::int64_t pad)
@@ -22,14 +22,12 @@ struct Problem {
         c_stride(n_ + pad),
         a((m - 1) * a_stride + k),
         b(k * n),
-        row_bias(m),
         column_bias(n),
         residual((m - 1) * c_stride + n),
         c((m - 1) * c_stride + n) {}
 
   [[nodiscard]] Epilogue full_epilogue() const {
     Epilogue e = epilogue;
-    if (with_row_bias) e.row_bias = row_bias.data();
     if (with_column_bias) e.column_bias = column_bias.data();
     if (with_residual) e.residual = residual.data();
     e.residual_stride = c_stride;
@@ -56,7 +54,6 @@ struct Problem {
       size += std::abs(product);
     }
     sum *= epilogue.alpha;
-    if (with_row_bias) sum += row_bias[i];
     if (with_column_bias) sum += column_bias[j];
     if (with_residual) sum += residual[i * c_stride + j];
     return {exact_unary(epilogue.activation, sum), 1e-6 * size * (std::abs(epilogue.alpha) + 1)};
@@ -82,12 +79,11 @@ TEST_P(GemmTest, MatchesPlainLoop) {
   for (int round = 0; round < 150; ++round) {
     const std::int64_t k = integer(0, 4) == 0 ? integer(0, 2) : size_near(table().tile_k / 2);
     Problem p(size_near(table().tile_m), size_near(table().panel_n), k, integer(0, 3));
-    p.with_row_bias = coin();
     p.with_column_bias = coin();
     p.with_residual = coin();
     p.epilogue.alpha = coin() ? 1.0F : -0.75F;
     p.epilogue.activation = kActivations[integer(0, std::size(kActivations) - 1)];
-    for (GuardedFloats* x : {&p.a, &p.b, &p.row_bias, &p.column_bias, &p.residual}) randomize(*x);
+    for (GuardedFloats* x : {&p.a, &p.b, &p.column_bias, &p.residual}) randomize(*x);
 
     const std::int64_t panels = table().panel_count(p.n);
     GuardedFloats packed(table().packed_b_size(p.k, p.n));

@@ -56,10 +56,9 @@ enum class Reduce : std::uint8_t { kSum, kMean, kMax, kMin };
 inline constexpr int kReduceCount = 4;
 
 /// What happens to the elements of a product before they are stored:
-/// activation(alpha·product + row_bias[i] + column_bias[j] + residual[i][j]).
+/// activation(alpha·product + column_bias[j] + residual[i][j]).
 struct Epilogue {
   float alpha = 1;
-  const float* row_bias = nullptr;     ///< one per row, or null
   const float* column_bias = nullptr;  ///< one per column, or null
   const float* residual = nullptr;   ///< as large as the output, or null; may be the output itself
   std::int64_t residual_stride = 0;  ///< elements from one row of residual to the next
@@ -91,27 +90,28 @@ struct Window {
   std::int64_t pad_top = 0, pad_left = 0;
 };
 
-/// One group of one image. output[out_channels][out_height·out_width] =
-/// epilogue(weights · input[in_channels][in_height][in_width]); the epilogue's rows are channels,
-/// its columns are output positions.
-struct ConvArgs {
-  std::int64_t in_channels = 0;   ///< of this group
-  std::int64_t out_channels = 0;  ///< of this group
+/// One group of one image, into planes in blocks of `lanes` channels: element (c, y, x) at
+/// [c / lanes][y][x][c % lanes], where lanes beyond the last channel may hold anything.
+/// output = activation(weights · input + bias + residual).
+struct BlockedConvArgs {
+  std::int64_t in_channels = 0;
+  std::int64_t out_channels = 0;
   Window window = {};
+  bool planar = false;  ///< the input is [in_channels][in_height][in_width], not in blocks
   const float* input = nullptr;
-  const float* weights = nullptr;  ///< from pack_conv_weights
+  const float* weights = nullptr;   ///< from pack_blocked_weights
+  const float* bias = nullptr;      ///< [out_channels], or null
+  const float* residual = nullptr;  ///< as the output, or null; may be the output itself
   float* output = nullptr;
-  Epilogue epilogue = {};
+  Activation activation = {};
 };
 
-/// One filter per output channel: output plane p = batch·channels + c reads input plane
-/// p / multiplier with filter c. `channels` counts output channels.
-struct DepthwiseArgs {
+/// One filter per channel, on planes in blocks as in BlockedConvArgs.
+struct BlockedDepthwiseArgs {
   std::int64_t channels = 0;
-  std::int64_t multiplier = 1;
   Window window = {};
   const float* input = nullptr;
-  const float* weights = nullptr;  ///< [channels][kernel_height][kernel_width]
+  const float* weights = nullptr;  ///< from pack_depthwise_weights
   const float* bias = nullptr;     ///< [channels], or null
   float* output = nullptr;
   Activation activation = {};
@@ -119,9 +119,9 @@ struct DepthwiseArgs {
 
 enum class Pool : std::uint8_t { kMax, kAverage };
 
-/// Each plane on its own. Max ignores padding; average divides by the window's elements that lie in
-/// the input or, with count_include_pad, in the input and its declared padding. A window without
-/// any such element gives -inf and NaN.
+/// Each plane on its own, a block of channels. Max ignores padding; average divides by the window's
+/// elements that lie in the input or, with count_include_pad, in the input and its declared
+/// padding. A window without any such element gives -inf and NaN.
 struct PoolArgs {
   Pool kind = Pool::kMax;
   bool count_include_pad = false;
@@ -192,8 +192,8 @@ struct PeakKernels {
 struct KernelTable {
   Isa isa;
   int lanes;    ///< floats in a vector
-  int tile_m;   ///< rows of the largest register tile: the unit of a conv's channel tiles
-  int panel_n;  ///< columns of a packed panel: the unit of splits over columns or positions
+  int tile_m;   ///< rows of the largest register tile: the unit of splits over rows
+  int panel_n;  ///< columns of a packed panel: the unit of splits over columns
   int tile_k;   ///< depth after which partial sums go to memory
 
   // ---- matrix product ----
@@ -209,29 +209,62 @@ struct KernelTable {
   void (*gemm)(const GemmArgs& args, std::int64_t row_begin, std::int64_t row_end,
                std::int64_t panel_begin, std::int64_t panel_end);
 
-  // ---- convolution, NCHW ----
-  /// Packs weights[out_channels][in_channels][kernel_height][kernel_width] of one group into as
-  /// many floats.
-  void (*pack_conv_weights)(const float* weights, std::int64_t out_channels,
-                            std::int64_t in_channels, std::int64_t kernel_size, float* packed);
-  /// Scratch of one call of conv, in floats.
-  std::int64_t (*conv_scratch)(const ConvArgs& args);
-  /// Positions of panels [panel_begin, panel_end) (panel_n positions each, rows of the output one
-  /// after the other) of the channels of tiles [tile_begin, tile_end) of tile_count(out_channels).
-  void (*conv)(const ConvArgs& args, std::int64_t panel_begin, std::int64_t panel_end,
-               std::int64_t tile_begin, std::int64_t tile_end, float* scratch);
+  // ---- planes in blocks of channels ----
+  /// A panel of weights covers so many blocks of output channels.
+  int conv_vectors;
+  /// Positions of a register tile: the unit of splits over positions and Winograd tiles.
+  int conv_rows;
 
-  /// Scratch of one call of depthwise, in floats.
-  std::int64_t (*depthwise_scratch)(const Window& window);
-  /// Output planes [plane_begin, plane_end) of batch·channels.
-  void (*depthwise)(const DepthwiseArgs& args, std::int64_t plane_begin, std::int64_t plane_end,
-                    float* scratch);
+  /// Packs weights[out_channels][in_channels][kernel_size] into blocks(out_channels) · lanes ·
+  /// in_channels · kernel_size floats.
+  void (*pack_blocked_weights)(const float* weights, std::int64_t out_channels,
+                               std::int64_t in_channels, std::int64_t kernel_size, bool planar,
+                               float* packed);
+  /// Scratch of one call of conv_blocked, in floats.
+  std::int64_t (*conv_blocked_scratch)(const BlockedConvArgs& args);
+  /// Positions of the output [position_begin, position_end), rows one after the other, of the
+  /// panels [panel_begin, panel_end) of panels(out_channels).
+  void (*conv_blocked)(const BlockedConvArgs& args, std::int64_t position_begin,
+                       std::int64_t position_end, std::int64_t panel_begin, std::int64_t panel_end,
+                       float* scratch);
 
-  /// Scratch of one call of pool, in floats.
-  std::int64_t (*pool_scratch)(const Window& window);
-  /// Planes [plane_begin, plane_end) of batch·channels. Global pooling is `reduce`.
-  void (*pool)(const PoolArgs& args, std::int64_t plane_begin, std::int64_t plane_end,
-               float* scratch);
+  /// The same for a 3×3 kernel without stride and dilation, by Winograd's algorithm: `out` is the
+  /// size of its tiles of outputs, 4 or 2. The error grows with `out`: about 1e-6 and 1e-5 of the
+  /// largest output. Packs into blocks(out_channels) · lanes · in_channels · (out + 2)² floats.
+  void (*pack_winograd_weights)(const float* weights, std::int64_t out_channels,
+                                std::int64_t in_channels, std::int64_t out, float* packed);
+  std::int64_t (*winograd_scratch)(const BlockedConvArgs& args, std::int64_t out);
+  /// Tiles [tile_begin, tile_end) of ceil(out_height / out) · ceil(out_width / out).
+  void (*winograd)(const BlockedConvArgs& args, std::int64_t out, std::int64_t tile_begin,
+                   std::int64_t tile_end, std::int64_t panel_begin, std::int64_t panel_end,
+                   float* scratch);
+
+  /// Packs weights[channels][kernel_size] into blocks(channels) · lanes · kernel_size floats.
+  void (*pack_depthwise_weights)(const float* weights, std::int64_t channels,
+                                 std::int64_t kernel_size, float* packed);
+  /// Rows [row_begin, row_end) of the blocks(channels) · out_height of the output.
+  void (*depthwise_blocked)(const BlockedDepthwiseArgs& args, std::int64_t row_begin,
+                            std::int64_t row_end);
+  /// Rows of the output as above; PoolArgs' planes are blocks.
+  void (*pool_blocked)(const PoolArgs& args, std::int64_t row_begin, std::int64_t row_end);
+  /// y[channels] = the mean or the largest of each channel's plane.
+  void (*global_pool_blocked)(Pool kind, const float* x, std::int64_t channels,
+                              std::int64_t positions, std::int64_t block_begin,
+                              std::int64_t block_end, float* y);
+  /// y = x op channel[c], for all positions of channel c; y may be x.
+  void (*binary_channels)(Binary op, const float* x, const float* channel, std::int64_t channels,
+                          std::int64_t positions, std::int64_t block_begin, std::int64_t block_end,
+                          float* y);
+
+  /// To blocks from planes [channels][positions] and from rows [positions][channels], and back.
+  void (*block_planes)(const float* x, std::int64_t channels, std::int64_t positions,
+                       std::int64_t block_begin, std::int64_t block_end, float* y);
+  void (*unblock_planes)(const float* x, std::int64_t channels, std::int64_t positions,
+                         std::int64_t block_begin, std::int64_t block_end, float* y);
+  void (*block_rows)(const float* x, std::int64_t channels, std::int64_t positions,
+                     std::int64_t block_begin, std::int64_t block_end, float* y);
+  void (*unblock_rows)(const float* x, std::int64_t channels, std::int64_t positions,
+                       std::int64_t block_begin, std::int64_t block_end, float* y);
 
   // ---- elements ----
   /// y[i] = f(x[i]); y may be x. exp, erf, tanh, sigmoid: relative error below 1e-6, also where the
@@ -264,6 +297,13 @@ struct KernelTable {
   }
   /// Tiles that cover m rows or channels. Their heights differ by at most one.
   [[nodiscard]] std::int64_t tile_count(std::int64_t m) const { return (m + tile_m - 1) / tile_m; }
+  /// Blocks that cover so many channels, and panels that cover them.
+  [[nodiscard]] std::int64_t blocks(std::int64_t channels) const {
+    return (channels + lanes - 1) / lanes;
+  }
+  [[nodiscard]] std::int64_t panels(std::int64_t channels) const {
+    return (blocks(channels) + conv_vectors - 1) / conv_vectors;
+  }
   /// Size of a packed B[k][n], in floats.
   [[nodiscard]] std::int64_t packed_b_size(std::int64_t k, std::int64_t n) const {
     return panel_count(n) * panel_n * k;

@@ -145,6 +145,19 @@ TRIVET_INLINE Index max_of(Index a, Index b) { return a > b ? a : b; }
 /// a / b rounded up; b positive, a of any sign.
 TRIVET_INLINE Index ceil_div(Index a, Index b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 
+/// Splits a size into parts of at most `limit` that differ by at most one.
+struct Parts {
+  Index count;
+  Index size;
+  Index larger;  ///< so many parts, the first ones, have one element more
+
+  Parts(Index total, Index limit)
+      : count(ceil_div(total, limit)),
+        size(count > 0 ? total / count : 0),
+        larger(total - size * count) {}
+  [[nodiscard]] Index begin(Index part) const { return part * size + min_of(part, larger); }
+};
+
 /// y[i] = op(x[i]).
 template <class Op>
 TRIVET_INLINE void map(const float* x, float* y, Index count, Op op) {

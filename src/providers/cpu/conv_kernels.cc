@@ -1,4 +1,6 @@
-// Conv and FusedConv: as a matrix product, or one filter per channel.
+// Conv and FusedConv on planes in blocks of channels: directly, by Winograd's algorithm, or one
+// filter per channel; as a matrix product where there is one position only.
+#include <algorithm>
 #include <array>
 
 #include "base/math.h"
@@ -11,14 +13,16 @@ namespace trivet::cpu {
 namespace {
 
 using kernels::Activation;
-using kernels::ConvArgs;
-using kernels::DepthwiseArgs;
+using kernels::BlockedConvArgs;
+using kernels::BlockedDepthwiseArgs;
+using kernels::GemmArgs;
+using kernels::Window;
 
 /// Planes below this many multiply-accumulates are not worth another thread.
 constexpr std::int64_t kLeastWork = 1 << 15;
 
 /// A window over one plane; a convolution over one axis is one over rows of height 1.
-std::optional<kernels::Window> window_of(const ops::ConvPlan& plan) {
+std::optional<Window> window_of(const ops::ConvPlan& plan) {
   const std::size_t rank = plan.in.size();
   if (rank < 1 || rank > 2) return std::nullopt;
   const bool flat = rank == 1;
@@ -27,18 +31,18 @@ std::optional<kernels::Window> window_of(const ops::ConvPlan& plan) {
     return axis == 0 ? missing : values[0];
   };
   const ops::Window& w = plan.window;
-  return kernels::Window{.in_height = at(plan.in, 0, 1),
-                         .in_width = at(plan.in, 1, 1),
-                         .out_height = at(plan.out, 0, 1),
-                         .out_width = at(plan.out, 1, 1),
-                         .kernel_height = at(w.kernel, 0, 1),
-                         .kernel_width = at(w.kernel, 1, 1),
-                         .stride_height = at(w.strides, 0, 1),
-                         .stride_width = at(w.strides, 1, 1),
-                         .dilation_height = at(w.dilations, 0, 1),
-                         .dilation_width = at(w.dilations, 1, 1),
-                         .pad_top = at(w.pads_begin, 0, 0),
-                         .pad_left = at(w.pads_begin, 1, 0)};
+  return Window{.in_height = at(plan.in, 0, 1),
+                .in_width = at(plan.in, 1, 1),
+                .out_height = at(plan.out, 0, 1),
+                .out_width = at(plan.out, 1, 1),
+                .kernel_height = at(w.kernel, 0, 1),
+                .kernel_width = at(w.kernel, 1, 1),
+                .stride_height = at(w.strides, 0, 1),
+                .stride_width = at(w.strides, 1, 1),
+                .dilation_height = at(w.dilations, 0, 1),
+                .dilation_width = at(w.dilations, 1, 1),
+                .pad_top = at(w.pads_begin, 0, 0),
+                .pad_left = at(w.pads_begin, 1, 0)};
 }
 
 const float* data_or_null(const KernelArgs& args, std::size_t i) {
@@ -46,118 +50,308 @@ const float* data_or_null(const KernelArgs& args, std::size_t i) {
                                                              : nullptr;
 }
 
-Kernel depthwise_kernel(const SelectContext& context, const ops::ConvPlan& plan,
-                        const kernels::Window& window, const Activation& activation) {
-  const KernelTable& table = context.table;
-  const auto scratch_floats = round_up(table.depthwise_scratch(window), 16);
-  const std::int64_t planes = plan.batch * plan.groups * plan.out_channels;
-  const std::int64_t work =
-      window.out_height * window.out_width * window.kernel_height * window.kernel_width;
-  const DepthwiseArgs base{.channels = plan.groups * plan.out_channels,
-                           .multiplier = plan.out_channels,
-                           .window = window,
-                           .activation = activation};
+std::int64_t positions_of(const Window& w) { return w.out_height * w.out_width; }
+
+/// What is known of a Conv or FusedConv when its kernel is chosen.
+struct Problem {
+  const SelectContext& context;
+  const KernelTable& table;
+  const ops::ConvPlan& plan;
+  Window window;
+  Activation activation;
+
+  [[nodiscard]] std::int64_t channels_in() const { return plan.groups * plan.in_channels; }
+  [[nodiscard]] std::int64_t channels_out() const { return plan.groups * plan.out_channels; }
+  /// Floats of one image in blocks.
+  [[nodiscard]] std::int64_t blocked_in() const {
+    return table.blocks(channels_in()) * table.lanes * window.in_height * window.in_width;
+  }
+  [[nodiscard]] std::int64_t blocked_out() const {
+    return table.blocks(channels_out()) * table.lanes * positions_of(window);
+  }
+};
+
+Result<Kernel> depthwise_kernel(const Problem& p) {
+  const KernelTable& table = p.table;
+  const Window& w = p.window;
+  const Tensor& weight = *p.context.float_constant(1);
+  const std::int64_t taps = w.kernel_height * w.kernel_width;
+  const std::int64_t channels = p.channels_out();
+  const std::int64_t blocks = table.blocks(channels);
+  TRIVET_ASSIGN(
+      const Tensor packed, p.context.weights.get(weight, "depthwise", [&]() -> Result<Tensor> {
+        TRIVET_ASSIGN(Tensor out, Tensor::allocate(DType::kFloat32, {blocks * table.lanes * taps}));
+        table.pack_depthwise_weights(weight.data<float>().data(), channels, taps,
+                                     out.mutable_data<float>().data());
+        return out;
+      }));
+  const BlockedDepthwiseArgs base{.channels = channels, .window = w, .activation = p.activation};
+  const std::int64_t row_work = w.out_width * taps * table.lanes;
   Kernel kernel;
   kernel.name = "depthwise";
-  kernel.scratch_bytes = static_cast<std::size_t>(scratch_floats * context.threads) * sizeof(float);
-  kernel.run = [base, planes, scratch_floats, work, &table](const KernelArgs& args) {
-    DepthwiseArgs call = base;
-    call.input = args.inputs[0]->data<float>().data();
-    call.weights = args.inputs[1]->data<float>().data();
-    call.bias = data_or_null(args, 2);
-    call.output = args.outputs[0]->mutable_data<float>().data();
-    auto* scratch = reinterpret_cast<float*>(args.scratch);
-    split(args.threads, planes, kLeastWork / std::max<std::int64_t>(work, 1),
-          [&](std::int64_t begin, std::int64_t end, int worker) {
-            table.depthwise(call, begin, end, scratch + worker * scratch_floats);
+  kernel.blocked_inputs = 1;
+  kernel.blocked_output = true;
+  kernel.run = [=, &table, batch = p.plan.batch, in_size = p.blocked_in(),
+                out_size = p.blocked_out()](const KernelArgs& args) {
+    const std::int64_t rows = blocks * w.out_height;
+    split(args.threads, batch * rows, kLeastWork / row_work + 1,
+          [&](std::int64_t begin, std::int64_t end, int) {
+            for (std::int64_t row = begin; row < end;) {
+              const std::int64_t image = row / rows;
+              const std::int64_t first = row - image * rows;
+              const std::int64_t count = std::min(rows - first, end - row);
+              BlockedDepthwiseArgs call = base;
+              call.input = args.inputs[0]->data<float>().data() + image * in_size;
+              call.weights = packed.data<float>().data();
+              call.bias = data_or_null(args, 2);
+              call.output = args.outputs[0]->mutable_data<float>().data() + image * out_size;
+              table.depthwise_blocked(call, first, first + count);
+              row += count;
+            }
           });
   };
   return kernel;
 }
 
-/// Weights of all groups, one after the other, as the kernel reads them.
-Result<Tensor> pack(const Tensor& weight, const ops::ConvPlan& plan, const KernelTable& table) {
-  const std::int64_t kernel_size = element_count(plan.window.kernel);
-  const std::int64_t group_size = plan.out_channels * plan.in_channels * kernel_size;
-  TRIVET_ASSIGN(Tensor packed, Tensor::allocate(DType::kFloat32, {plan.groups * group_size}));
-  for (std::int64_t g = 0; g < plan.groups; ++g) {
-    table.pack_conv_weights(weight.data<float>().data() + g * group_size, plan.out_channels,
-                            plan.in_channels, kernel_size,
-                            packed.mutable_data<float>().data() + g * group_size);
+/// Groups are merged until their channels fill whole blocks. What a filter does not see of the
+/// other groups' input gets weight 0.
+struct MergedGroups {
+  std::int64_t merged = 1;  ///< groups in one
+  std::int64_t count = 1;
+  std::int64_t in_channels = 0;
+  std::int64_t out_channels = 0;
+};
+
+MergedGroups merge_groups(const ops::ConvPlan& plan, int lanes) {
+  std::int64_t merged = 1;
+  while (merged < plan.groups &&
+         (plan.groups % merged != 0 || merged * plan.in_channels % lanes != 0 ||
+          merged * plan.out_channels % lanes != 0)) {
+    ++merged;
+  }
+  return {merged, plan.groups / merged, merged * plan.in_channels, merged * plan.out_channels};
+}
+
+/// The weights of merged group `index`, [out_channels][in_channels][kernel].
+Result<Tensor> merged_weights(const Tensor& weight, const ops::ConvPlan& plan,
+                              const MergedGroups& groups, std::int64_t index) {
+  const std::int64_t taps = element_count(plan.window.kernel);
+  const std::int64_t row = plan.in_channels * taps;
+  TRIVET_ASSIGN(Tensor dense, Tensor::allocate(DType::kFloat32,
+                                               {groups.out_channels, groups.in_channels * taps}));
+  const std::span<float> to = dense.mutable_data<float>();
+  std::ranges::fill(to, 0.0F);
+  const float* from = weight.data<float>().data() + index * groups.out_channels * row;
+  for (std::int64_t m = 0; m < groups.out_channels; ++m) {
+    const std::int64_t group = m / plan.out_channels;
+    std::copy_n(from + m * row, row, to.data() + m * groups.in_channels * taps + group * row);
+  }
+  return dense;
+}
+
+/// How a dense convolution is computed.
+struct Method {
+  std::int64_t winograd = 0;  ///< size of the tiles of outputs; 0: directly
+  bool planar = false;        ///< reads planes of single channels
+
+  [[nodiscard]] std::int64_t weights_per_filter(std::int64_t taps) const {
+    return winograd == 0 ? taps : (winograd + 2) * (winograd + 2);
+  }
+};
+
+/// Multiply-accumulates for each input and output channel, and what reading the weights is worth:
+/// those of Winograd's algorithm are more than the filter's own, which counts where few positions
+/// share them. The transforms are worth about as much as `transform` further channels.
+std::int64_t cost(const Method& method, const Problem& p, const MergedGroups& groups) {
+  constexpr std::int64_t kWeightCost = 8;
+  constexpr std::int64_t kTransform = 8;
+  const Window& w = p.window;
+  const std::int64_t in = groups.in_channels;
+  const std::int64_t out = groups.out_channels;
+  if (method.winograd == 0) {
+    return w.kernel_height * w.kernel_width * in * out * (positions_of(w) + kWeightCost);
+  }
+  const std::int64_t size = method.winograd;
+  const std::int64_t tiles = ceil_div(w.out_height, size) * ceil_div(w.out_width, size);
+  const std::int64_t points = (size + 2) * (size + 2);
+  return points * (in * out * (tiles + kWeightCost) + kTransform * tiles * (in + out));
+}
+
+Method choose_method(const Problem& p, const MergedGroups& groups) {
+  const Window& w = p.window;
+  // Fewer channels than a vector holds are read from their planes, which costs no conversion.
+  const bool planar =
+      !p.context.is_blocked(0) && groups.count == 1 && groups.in_channels < p.table.lanes;
+  const Method direct{.planar = planar};
+  const bool possible = w.kernel_height == 3 && w.kernel_width == 3 && w.stride_height == 1 &&
+                        w.stride_width == 1 && w.dilation_height == 1 && w.dilation_width == 1;
+  if (planar || !possible) return direct;
+  return std::ranges::min({direct, Method{.winograd = 2}, Method{.winograd = 4}}, {},
+                          [&](const Method& method) { return cost(method, p, groups); });
+}
+
+Result<Tensor> pack(const Problem& p, const MergedGroups& groups, const Method& method) {
+  const KernelTable& table = p.table;
+  const Tensor& weight = *p.context.float_constant(1);
+  const std::int64_t taps = element_count(p.plan.window.kernel);
+  const std::int64_t packed_size = table.blocks(groups.out_channels) * table.lanes *
+                                   groups.in_channels * method.weights_per_filter(taps);
+  TRIVET_ASSIGN(Tensor packed, Tensor::allocate(DType::kFloat32, {groups.count * packed_size}));
+  for (std::int64_t g = 0; g < groups.count; ++g) {
+    Tensor dense = weight;
+    if (groups.merged > 1) {
+      TRIVET_ASSIGN(dense, merged_weights(weight, p.plan, groups, g));
+    }
+    const float* from =
+        dense.data<float>().data() +
+        (groups.merged > 1 ? 0 : g * groups.out_channels * groups.in_channels * taps);
+    float* to = packed.mutable_data<float>().data() + g * packed_size;
+    if (method.winograd != 0) {
+      table.pack_winograd_weights(from, groups.out_channels, groups.in_channels, method.winograd,
+                                  to);
+    } else {
+      table.pack_blocked_weights(from, groups.out_channels, groups.in_channels, taps, method.planar,
+                                 to);
+    }
   }
   return packed;
 }
 
-/// How one image's group is divided among threads: over positions where there are enough panels of
-/// them, over channels otherwise.
+/// How one image's group is divided among threads: over panels of channels, which each read all of
+/// the input, or over positions (tiles of Winograd's), which each read all weights.
 struct ConvSplit {
   std::int64_t parts = 1;
-  bool by_panel = true;
+  bool by_panel = false;
 };
 
-ConvSplit split_conv(std::int64_t panels, std::int64_t tiles, std::int64_t images, int threads,
-                     std::int64_t macs) {
+ConvSplit split_conv(std::int64_t panels, std::int64_t units, std::int64_t images, int threads,
+                     std::int64_t macs, bool weights_are_larger) {
   if (threads == 1 || macs < kLeastWork) return {};
   if (images % threads == 0) return {};  // whole images keep the threads equally busy
-  if (panels >= 4 * threads || panels >= tiles)
+  const bool many_panels = panels >= 4 * threads || panels % threads == 0;
+  if (many_panels && (weights_are_larger || units < 4 * threads)) {
     return {std::min<std::int64_t>(threads, panels), true};
-  return {std::min<std::int64_t>(threads, tiles), false};
+  }
+  if (units >= panels) return {std::min<std::int64_t>(threads, units), false};
+  return {std::min<std::int64_t>(threads, panels), true};
 }
 
-Result<std::optional<Kernel>> gemm_kernel(const SelectContext& context, const ops::ConvPlan& plan,
-                                          const kernels::Window& window,
-                                          const Activation& activation) {
-  const KernelTable& table = context.table;
-  const Tensor& weight = *context.float_constant(1);
-  TRIVET_ASSIGN(const Tensor packed, context.weights.get(weight, cat("conv/", plan.groups), [&] {
-    return pack(weight, plan, table);
-  }));
-  ConvArgs base{
-      .in_channels = plan.in_channels, .out_channels = plan.out_channels, .window = window};
-  base.epilogue.activation = activation;
-  const std::int64_t positions = window.out_height * window.out_width;
-  base.epilogue.residual_stride = positions;
-  const std::int64_t scratch_floats = round_up(table.conv_scratch(base), 16);
-  const std::int64_t panels = table.panel_count(positions);
-  const std::int64_t tiles = table.tile_count(plan.out_channels);
-  const std::int64_t images = plan.batch * plan.groups;
-  const std::int64_t group_size =
-      plan.out_channels * plan.in_channels * element_count(plan.window.kernel);
+/// The names of kernels live as long as the program.
+std::string_view method_name(const Method& method) {
+  if (method.winograd == 4) return "winograd4";
+  if (method.winograd == 2) return "winograd2";
+  return method.planar ? "conv-planar" : "conv";
+}
+
+Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
+  const KernelTable& table = p.table;
+  const Window& w = p.window;
+  const MergedGroups groups = merge_groups(p.plan, table.lanes);
+  const Method method = choose_method(p, groups);
+  const Tensor& weight = *p.context.float_constant(1);
+  TRIVET_ASSIGN(const Tensor packed,
+                p.context.weights.get(weight, cat(method_name(method), "/", p.plan.groups),
+                                      [&] { return pack(p, groups, method); }));
+  BlockedConvArgs base{.in_channels = groups.in_channels,
+                       .out_channels = groups.out_channels,
+                       .window = w,
+                       .planar = method.planar,
+                       .activation = p.activation};
+  const std::int64_t scratch_floats =
+      round_up(method.winograd != 0 ? table.winograd_scratch(base, method.winograd)
+                                    : table.conv_blocked_scratch(base),
+               16);
+  const std::int64_t positions = positions_of(w);
+  const std::int64_t size = method.winograd;
+  const std::int64_t units = size != 0 ? ceil_div(w.out_height, size) * ceil_div(w.out_width, size)
+                                       : ceil_div(positions, table.conv_rows);
+  const std::int64_t images = p.plan.batch * groups.count;
+  const std::int64_t panels = table.panels(groups.out_channels);
+  const std::int64_t packed_size = packed.size() / groups.count;
+  const std::int64_t in_size = groups.in_channels * w.in_height * w.in_width;
+  const std::int64_t macs = positions * packed_size * images;
   const ConvSplit parts =
-      split_conv(panels, tiles, images, context.threads, positions * group_size * images);
+      split_conv(panels, units, images, p.context.threads, macs, packed_size > in_size);
   Kernel kernel;
-  kernel.name = "conv-gemm";
-  kernel.scratch_bytes = static_cast<std::size_t>(scratch_floats * context.threads) * sizeof(float);
-  kernel.run = [=, &table, groups = plan.groups](const KernelArgs& args) {
-    const float* input = args.inputs[0]->data<float>().data();
+  kernel.name = method_name(method);
+  kernel.scratch_bytes =
+      static_cast<std::size_t>(scratch_floats * p.context.threads) * sizeof(float);
+  kernel.blocked_inputs = (method.planar ? 0U : 1U) | 8U;
+  kernel.blocked_output = true;
+  // One image may be larger than its groups, whose last block of channels is padded.
+  const std::int64_t image_in = method.planar ? in_size : p.blocked_in();
+  const std::int64_t image_out = p.blocked_out();
+  kernel.run = [=, &table](const KernelArgs& args) {
     const float* bias = data_or_null(args, 2);
     const float* residual = data_or_null(args, 3);
-    float* output = args.outputs[0]->mutable_data<float>().data();
     auto* scratch = reinterpret_cast<float*>(args.scratch);
-    const std::int64_t in_size = base.in_channels * window.in_height * window.in_width;
-    const std::int64_t out_size = base.out_channels * positions;
     const auto run_part = [&](std::int64_t task, int worker) {
-      const std::int64_t image = task / parts.parts;
+      const std::int64_t image = task / parts.parts / groups.count;
+      const std::int64_t group = task / parts.parts % groups.count;
       const std::int64_t part = task % parts.parts;
-      const std::int64_t group = image % groups;
-      ConvArgs call = base;
-      call.input = input + image * in_size;
-      call.weights = packed.data<float>().data() + group * group_size;
-      call.output = output + image * out_size;
-      call.epilogue.row_bias = bias == nullptr ? nullptr : bias + group * base.out_channels;
-      call.epilogue.residual = residual == nullptr ? nullptr : residual + image * out_size;
-      const std::int64_t units = parts.by_panel ? panels : tiles;
-      const std::int64_t begin = units * part / parts.parts;
-      const std::int64_t end = units * (part + 1) / parts.parts;
-      table.conv(call, parts.by_panel ? begin : 0, parts.by_panel ? end : panels,
-                 parts.by_panel ? 0 : begin, parts.by_panel ? tiles : end,
-                 scratch + worker * scratch_floats);
+      const std::int64_t to = image * image_out + group * groups.out_channels * positions;
+      BlockedConvArgs call = base;
+      call.input = args.inputs[0]->data<float>().data() + image * image_in + group * in_size;
+      call.weights = packed.data<float>().data() + group * packed_size;
+      call.bias = bias == nullptr ? nullptr : bias + group * groups.out_channels;
+      call.residual = residual == nullptr ? nullptr : residual + to;
+      call.output = args.outputs[0]->mutable_data<float>().data() + to;
+      const std::int64_t all = parts.by_panel ? panels : units;
+      const std::int64_t begin = all * part / parts.parts;
+      const std::int64_t end = all * (part + 1) / parts.parts;
+      const std::int64_t panel_begin = parts.by_panel ? begin : 0;
+      const std::int64_t panel_end = parts.by_panel ? end : panels;
+      const std::int64_t unit_begin = parts.by_panel ? 0 : begin;
+      const std::int64_t unit_end = parts.by_panel ? units : end;
+      float* own = scratch + worker * scratch_floats;
+      if (size != 0) {
+        table.winograd(call, size, unit_begin, unit_end, panel_begin, panel_end, own);
+      } else {
+        table.conv_blocked(call, unit_begin * table.conv_rows,
+                           std::min(positions, unit_end * table.conv_rows), panel_begin, panel_end,
+                           own);
+      }
     };
-    if (images * parts.parts == 1 || positions * group_size * images < kLeastWork) {
+    if (images * parts.parts == 1 || macs < kLeastWork) {
       for (std::int64_t task = 0; task < images * parts.parts; ++task) run_part(task, 0);
     } else {
       args.threads.parallel_for(images * parts.parts, run_part);
     }
+  };
+  return std::optional(std::move(kernel));
+}
+
+/// One position per image, as after a global pool: rows of channels times a matrix. Blocks of one
+/// position are the channels in their order, so that either form of the input serves.
+Result<std::optional<Kernel>> one_position_kernel(const Problem& p) {
+  const KernelTable& table = p.table;
+  const Tensor& weight = *p.context.float_constant(1);
+  const std::int64_t n = p.channels_out();
+  const std::int64_t k = p.channels_in();
+  TRIVET_ASSIGN(
+      const Tensor packed, p.context.weights.get(weight, "conv/one", [&]() -> Result<Tensor> {
+        TRIVET_ASSIGN(Tensor out, Tensor::allocate(DType::kFloat32, {table.packed_b_size(k, n)}));
+        table.pack_b_transposed(weight.data<float>().data(), k, k, n, 0, table.panel_count(n),
+                                out.mutable_data<float>().data());
+        return out;
+      }));
+  GemmArgs base{.m = p.plan.batch, .n = n, .k = k, .a_stride = k, .c_stride = n};
+  base.epilogue.activation = p.activation;
+  base.epilogue.residual_stride = n;
+  Kernel kernel;
+  kernel.name = "gemm";
+  kernel.run = [=, &table](const KernelArgs& args) {
+    GemmArgs call = base;
+    call.a = args.inputs[0]->data<float>().data();
+    call.b = packed.data<float>().data();
+    call.c = args.outputs[0]->mutable_data<float>().data();
+    call.epilogue.column_bias = data_or_null(args, 2);
+    call.epilogue.residual = data_or_null(args, 3);
+    const std::int64_t panel_work = call.m * k * table.panel_n;
+    split(args.threads, table.panel_count(n), kLeastWork / panel_work + 1,
+          [&](std::int64_t begin, std::int64_t end, int) {
+            table.gemm(call, 0, call.m, begin, end);
+          });
   };
   return std::optional(std::move(kernel));
 }
@@ -181,10 +375,16 @@ Result<std::optional<Kernel>> select_conv(const SelectContext& context) {
   const Node fused = ops::fused_activation(context.node);
   const auto activation = fused.op_type.empty() ? Activation{} : activation_of(fused);
   if (!window || !activation) return std::optional<Kernel>();
-  if (plan.in_channels == 1 && plan.groups > 1 && !context.has_input(3)) {
-    return std::optional(depthwise_kernel(context, plan, *window, *activation));
+  const Problem problem{context, context.table, plan, *window, *activation};
+  const bool one_position = window->in_height * window->in_width == 1 &&
+                            positions_of(*window) == 1 &&
+                            window->kernel_height * window->kernel_width == 1;
+  if (one_position && plan.groups == 1) return one_position_kernel(problem);
+  if (plan.in_channels == 1 && plan.out_channels == 1 && plan.groups > 1 && !context.has_input(3)) {
+    TRIVET_ASSIGN(Kernel kernel, depthwise_kernel(problem));
+    return std::optional(std::move(kernel));
   }
-  return gemm_kernel(context, plan, *window, *activation);
+  return dense_kernel(problem);
 }
 
 constexpr std::array<SelectorEntry, 2> kEntries = {

@@ -25,7 +25,9 @@ class CompiledProgram : public CompiledGraph {
                             const StepReport& report) override {
     TRIVET_TRY(program_.run(inputs, {}, outputs, &times_));
     for (const cpu::StepTime& time : times_) {
-      const std::vector<std::size_t>& nodes = covered_[static_cast<std::size_t>(time.node)];
+      static const std::vector<std::size_t> kNone;
+      const std::vector<std::size_t>& nodes =
+          time.node == kNoNode ? kNone : covered_[static_cast<std::size_t>(time.node)];
       report({.nodes = nodes.data(),
               .node_count = nodes.size(),
               .kernel = {time.kernel.data(), time.kernel.size()},

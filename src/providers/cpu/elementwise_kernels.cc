@@ -24,6 +24,8 @@ Result<std::optional<Kernel>> select_unary(const SelectContext& context) {
   if (!function) return std::optional<Kernel>();
   Kernel kernel;
   kernel.name = "unary";
+  kernel.blocked_inputs = context.blocked & 1U;  // each lane on its own, whatever the order
+  kernel.blocked_output = context.is_blocked(0);
   kernel.run = [function = *function, &table = context.table](const KernelArgs& args) {
     const float* from = args.inputs[0]->data<float>().data();
     float* to = args.outputs[0]->mutable_data<float>().data();
@@ -79,12 +81,85 @@ std::optional<BroadcastRows> rows_of(const Shape& a, const Shape& b, const Shape
   return rows;
 }
 
+/// Whether `shape` broadcast to [batch, channels, ...] has one element for each channel, the same
+/// for all positions.
+bool is_per_channel(const Shape& shape, const Shape& y) {
+  Shape full(y.size() - std::min(shape.size(), y.size()), 1);
+  full.insert(full.end(), shape.begin(), shape.end());
+  const bool flat =
+      std::all_of(full.begin() + 2, full.end(), [](std::int64_t d) { return d == 1; });
+  return flat && full.size() == y.size() && full[1] == y[1] && (full[0] == 1 || full[0] == y[0]);
+}
+
+/// x op one number per channel, x in blocks.
+Kernel channel_kernel(const SelectContext& context, Binary op, std::size_t x_index,
+                      const Shape& shape, bool per_image) {
+  const std::int64_t channels = shape[1];
+  const std::int64_t positions = element_count(std::span(shape).subspan(2));
+  Kernel kernel;
+  kernel.name = "binary-channels";
+  kernel.blocked_inputs = 1U << x_index;
+  kernel.blocked_output = true;
+  kernel.run = [=, batch = shape[0], &table = context.table](const KernelArgs& args) {
+    const float* x = args.inputs[x_index]->data<float>().data();
+    const float* channel = args.inputs[1 - x_index]->data<float>().data();
+    float* y = args.outputs[0]->mutable_data<float>().data();
+    const std::int64_t blocks = table.blocks(channels);
+    for (std::int64_t n = 0; n < batch; ++n) {
+      const std::int64_t at = n * blocks * table.lanes * positions;
+      const float* right = channel + (per_image ? n * channels : 0);
+      split(args.threads, blocks, kLeastElements / (positions * table.lanes) + 1,
+            [&](std::int64_t begin, std::int64_t end, int) {
+              table.binary_channels(op, x + at, right, channels, positions, begin, end, y + at);
+            });
+    }
+  };
+  return kernel;
+}
+
+/// Element by element of two tensors in blocks, or one and a number.
+Kernel same_blocks_kernel(const SelectContext& context, Binary op, Scalar scalar) {
+  Kernel kernel;
+  kernel.name = "binary";
+  kernel.blocked_inputs = scalar == Scalar::kNone ? 3U : scalar == Scalar::kLeft ? 2U : 1U;
+  kernel.blocked_output = true;
+  kernel.run = [=, &table = context.table](const KernelArgs& args) {
+    const float* a = args.inputs[0]->data<float>().data();
+    const float* b = args.inputs[1]->data<float>().data();
+    float* y = args.outputs[0]->mutable_data<float>().data();
+    split(args.threads, args.outputs[0]->size(), kLeastElements,
+          [&](std::int64_t begin, std::int64_t end, int) {
+            table.binary(op, scalar, scalar == Scalar::kLeft ? a : a + begin,
+                         scalar == Scalar::kRight ? b : b + begin, y + begin, end - begin);
+          });
+  };
+  return kernel;
+}
+
+/// For operands of which one lies in blocks already; nothing where the broadcast is another.
+std::optional<Kernel> blocked_binary(const SelectContext& context, Binary op, const Shape& a,
+                                     const Shape& b, const Shape& y) {
+  if (context.blocked == 0 || y.size() < 3) return std::nullopt;
+  if (a == y && b == y) return same_blocks_kernel(context, op, Scalar::kNone);
+  if (a == y && element_count(b) == 1) return same_blocks_kernel(context, op, Scalar::kRight);
+  if (b == y && element_count(a) == 1) return same_blocks_kernel(context, op, Scalar::kLeft);
+  const bool commutes = op == Binary::kAdd || op == Binary::kMul;
+  if (context.is_blocked(0) && a == y && is_per_channel(b, y)) {
+    return channel_kernel(context, op, 0, y, b.size() == y.size() && b[0] == y[0]);
+  }
+  if (commutes && context.is_blocked(1) && b == y && is_per_channel(a, y)) {
+    return channel_kernel(context, op, 1, y, a.size() == y.size() && a[0] == y[0]);
+  }
+  return std::nullopt;
+}
+
 Result<std::optional<Kernel>> select_binary(const SelectContext& context, Binary op) {
   const auto a = context.float_input(0);
   const auto b = context.float_input(1);
   const auto y = context.float_output(0);
   if (!a || !b || !y || context.inputs.size() != 2 || element_count(*y) == 0)
     return std::optional<Kernel>();
+  if (auto kernel = blocked_binary(context, op, *a, *b, *y)) return kernel;
   auto rows = rows_of(*a, *b, *y);
   if (!rows) return std::optional<Kernel>();
   Kernel kernel;

@@ -30,10 +30,13 @@ struct KernelArgs {
   std::byte* scratch;  ///< aligned to 64 bytes; as many as the kernel asked for
 };
 
-/// A kernel made ready for one node and its shapes.
+/// A kernel made ready for one node and its shapes. A value may lie in memory as its shape says, or
+/// in blocks of channels (BlockedConvArgs); the plan converts where a kernel wants the other form.
 struct Kernel {
-  std::string_view name;          ///< for reports: "conv-gemm", "depthwise"
-  std::size_t scratch_bytes = 0;  ///< for all threads together
+  std::string_view name;             ///< for reports: "conv", "depthwise"
+  std::size_t scratch_bytes = 0;     ///< for all threads together
+  std::uint32_t blocked_inputs = 0;  ///< bit i: input i is read in blocks of channels
+  bool blocked_output = false;       ///< output 0 is written in blocks of channels
   std::function<void(const KernelArgs&)> run;
 };
 
@@ -64,7 +67,9 @@ struct SelectContext {
   const KernelTable& table;
   int threads;
   PackedWeights& weights;
+  std::uint32_t blocked = 0;  ///< bit i: input i was computed in blocks of channels
 
+  [[nodiscard]] bool is_blocked(std::size_t i) const { return (blocked >> i & 1U) != 0; }
   [[nodiscard]] bool has_input(std::size_t i) const {
     return i < inputs.size() && inputs[i] != nullptr;
   }
@@ -77,6 +82,18 @@ struct SelectContext {
 
 /// A fast kernel for the node, or nothing, in which case the operator's plain evaluation runs.
 using Selector = Result<std::optional<Kernel>> (*)(const SelectContext& context);
+
+/// The shape of [batch, channels, ...] in blocks: [batch, blocks, ..., lanes].
+[[nodiscard]] Shape blocked_shape(const Shape& shape, const KernelTable& table);
+
+/// Between a tensor of this shape and its form in blocks of channels.
+[[nodiscard]] Kernel blocking_kernel(const Shape& shape, const KernelTable& table);
+[[nodiscard]] Kernel unblocking_kernel(const Shape& shape, const KernelTable& table);
+
+/// The mean or the largest of each plane of input 0, which lies in blocks; the output does not.
+[[nodiscard]] Kernel global_pool_kernel(const SelectContext& context, kernels::Pool kind,
+                                        std::int64_t batch, std::int64_t channels,
+                                        std::int64_t positions);
 
 /// Asks the selector of the node's operator.
 [[nodiscard]] Result<std::optional<Kernel>> select_kernel(const SelectContext& context);

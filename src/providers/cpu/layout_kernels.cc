@@ -1,4 +1,4 @@
-// Transposes that come down to a batch of matrix transposes.
+// Changes of layout: to and from blocks of channels, transposes, concatenation.
 #include <algorithm>
 #include <array>
 
@@ -47,6 +47,49 @@ std::optional<MatrixTranspose> as_matrices(const Shape& shape,
   return MatrixTranspose{product(0, lead), product(middle, kept.size()), product(lead, middle)};
 }
 
+/// A conversion between [batch][channels][positions] in blocks and another form.
+using Conversion = void (*)(const float* x, std::int64_t channels, std::int64_t positions,
+                            std::int64_t block_begin, std::int64_t block_end, float* y);
+
+Kernel conversion_kernel(std::string_view name, const Shape& shape, const KernelTable& table,
+                         Conversion convert, bool to_blocks) {
+  const std::int64_t batch = shape[0];
+  const std::int64_t channels = shape[1];
+  const std::int64_t positions = element_count(std::span(shape).subspan(2));
+  const std::int64_t blocks = table.blocks(channels);
+  const std::int64_t plain = channels * positions;
+  const std::int64_t blocked = blocks * table.lanes * positions;
+  Kernel kernel;
+  kernel.name = name;
+  kernel.blocked_inputs = to_blocks ? 0 : 1;
+  kernel.blocked_output = to_blocks;
+  kernel.run = [=](const KernelArgs& args) {
+    const float* x = args.inputs[0]->data<float>().data();
+    float* y = args.outputs[0]->mutable_data<float>().data();
+    for (std::int64_t n = 0; n < batch; ++n) {
+      split(args.threads, blocks, kLeastElements / (positions * blocked / blocks) + 1,
+            [&](std::int64_t begin, std::int64_t end, int) {
+              convert(x + n * (to_blocks ? plain : blocked), channels, positions, begin, end,
+                      y + n * (to_blocks ? blocked : plain));
+            });
+    }
+  };
+  return kernel;
+}
+
+/// Between channels first, in blocks, and channels last.
+std::optional<Kernel> channels_last_kernel(const SelectContext& context, const Shape& x,
+                                           const Shape& y, const std::vector<std::int64_t>& perm) {
+  const KernelTable& table = context.table;
+  if (perm == std::vector<std::int64_t>{0, 2, 3, 1} && context.is_blocked(0)) {
+    return conversion_kernel("unblock-rows", x, table, table.unblock_rows, false);
+  }
+  if (perm == std::vector<std::int64_t>{0, 3, 1, 2}) {
+    return conversion_kernel("block-rows", y, table, table.block_rows, true);
+  }
+  return std::nullopt;
+}
+
 Result<std::optional<Kernel>> select_transpose(const SelectContext& context) {
   const auto x = context.float_input(0);
   if (!x || element_count(*x) == 0) return std::optional<Kernel>();
@@ -54,7 +97,9 @@ Result<std::optional<Kernel>> select_transpose(const SelectContext& context) {
   if (perm.empty()) {
     for (std::size_t i = x->size(); i-- > 0;) perm.push_back(static_cast<std::int64_t>(i));
   }
-  if (perm.size() != x->size()) return std::optional<Kernel>();
+  const auto y = context.float_output(0);
+  if (!y || perm.size() != x->size()) return std::optional<Kernel>();
+  if (auto kernel = channels_last_kernel(context, *x, *y, perm)) return kernel;
   const auto matrices = as_matrices(*x, perm);
   if (!matrices) return std::optional<Kernel>();
   Kernel kernel;
@@ -81,9 +126,58 @@ Result<std::optional<Kernel>> select_transpose(const SelectContext& context) {
   return std::optional(std::move(kernel));
 }
 
-constexpr std::array<SelectorEntry, 1> kEntries = {{{"Transpose", select_transpose}}};
+/// Along the channels, of tensors in blocks: where each but the last fills its blocks, the blocks
+/// are copied.
+Result<std::optional<Kernel>> select_concat(const SelectContext& context) {
+  const auto y = context.float_output(0);
+  if (!y || y->size() < 3 || context.blocked == 0 || context.inputs.size() > 32)
+    return std::optional<Kernel>();
+  TRIVET_ASSIGN(const std::size_t axis,
+                normalize_axis(context.node.attributes.int_or("axis", 0), y->size()));
+  if (axis != 1) return std::optional<Kernel>();
+  for (std::size_t i = 0; i < context.inputs.size(); ++i) {
+    const auto x = context.float_input(i);
+    const bool fills = x && (*x)[1] % context.table.lanes == 0;
+    if (!x || element_count(*x) == 0 || (!fills && i + 1 < context.inputs.size()))
+      return std::optional<Kernel>();
+  }
+  Kernel kernel;
+  kernel.name = "concat";
+  kernel.blocked_inputs =
+      static_cast<std::uint32_t>((std::uint64_t{1} << context.inputs.size()) - 1);
+  kernel.blocked_output = true;
+  kernel.run = [batch = (*y)[0]](const KernelArgs& args) {
+    float* to = args.outputs[0]->mutable_data<float>().data();
+    for (std::int64_t n = 0; n < batch; ++n) {
+      for (const Tensor* input : args.inputs) {
+        const std::int64_t size = input->size() / batch;
+        std::copy_n(input->data<float>().data() + n * size, size, to);
+        to += size;
+      }
+    }
+  };
+  return std::optional(std::move(kernel));
+}
+
+constexpr std::array<SelectorEntry, 2> kEntries = {
+    {{"Transpose", select_transpose}, {"Concat", select_concat}}};
 
 }  // namespace
+
+Shape blocked_shape(const Shape& shape, const KernelTable& table) {
+  Shape out = shape;
+  out[1] = table.blocks(shape[1]);
+  out.push_back(table.lanes);
+  return out;
+}
+
+Kernel blocking_kernel(const Shape& shape, const KernelTable& table) {
+  return conversion_kernel("block", shape, table, table.block_planes, true);
+}
+
+Kernel unblocking_kernel(const Shape& shape, const KernelTable& table) {
+  return conversion_kernel("unblock", shape, table, table.unblock_planes, false);
+}
 
 std::span<const SelectorEntry> layout_selectors() { return kEntries; }
 

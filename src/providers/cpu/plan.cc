@@ -112,6 +112,7 @@ template <class Finished>
 Result<void> Plan::run_steps(const Finished& finished) {
   for (Step& step : steps_) {
     auto done = run_step(step);
+    if (!done && step.id == kNoNode) return done;
     if (!done) return tl::unexpected(std::move(done).error().at(graph_.describe(step.id)));
     for (const ValueId id : step.releases) frame_[static_cast<std::size_t>(id)] = {};
     finished(step);

@@ -27,7 +27,7 @@ class Program;
 
 /// What one step of a run took, by step_clock_ns(). A step ends where the next begins.
 struct StepTime {
-  NodeId node = kNoNode;
+  NodeId node = kNoNode;  ///< kNoNode: changes only how a value lies in memory
   std::string_view kernel;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;

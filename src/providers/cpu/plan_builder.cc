@@ -17,39 +17,43 @@ Plan::Builder::Builder(Plan& plan, const Inference& inference)
     : plan_(plan),
       graph_(plan.graph_),
       inference_(inference),
-      place_(graph_.value_count(), Place::kNone),
-      alias_of_(graph_.value_count(), kNoValue),
-      first_(graph_.value_count(), 0),
-      last_(graph_.value_count(), 0) {}
+      slots_(graph_.value_count()),
+      blocked_(graph_.value_count(), kNoValue) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const auto id = static_cast<ValueId>(i);
+    slots_[i].dtype = inference_[id].type.dtype;
+    slots_[i].shape = known_shape(id);
+  }
+}
 
 Result<void> Plan::Builder::run() {
-  for (const ValueId id : graph_.inputs()) place(id) = Place::kCaller;
-  for (const Capture& capture : graph_.captures()) place(capture.inner) = Place::kCaller;
+  for (const ValueId id : graph_.inputs()) slot(id).place = Place::kCaller;
+  for (const Capture& capture : graph_.captures()) slot(capture.inner).place = Place::kCaller;
   for (std::size_t i = 0; i < graph_.value_count(); ++i) {
     const auto id = static_cast<ValueId>(i);
-    if (place(id) == Place::kNone && inference_[id].constant.defined()) {
-      place(id) = Place::kConstant;
+    if (slot(id).place == Place::kNone && inference_[id].constant.defined()) {
+      slot(id).place = Place::kConstant;
       plan_.frame_[i] = inference_[id].constant;
     }
   }
   plan_.steps_.reserve(graph_.nodes().size());
   for (std::size_t i = 0; i < graph_.nodes().size(); ++i)
     TRIVET_TRY(add_step(static_cast<NodeId>(i)));
-  for (const ValueId id : graph_.outputs()) read(id, static_cast<int>(plan_.steps_.size()));
+  for (const ValueId id : graph_.outputs()) make_plain(id);
+  for (const ValueId id : graph_.outputs()) read(id, next_step());
   TRIVET_TRY(allocate_arena());
   bind();
   plan_releases();
   return {};
 }
 
-ValueId Plan::Builder::root(ValueId id) const {
-  while (alias_of_[static_cast<std::size_t>(id)] != kNoValue)
-    id = alias_of_[static_cast<std::size_t>(id)];
+SlotId Plan::Builder::root(SlotId id) {
+  while (slot(id).alias_of != kNoValue) id = slot(id).alias_of;
   return id;
 }
 
-void Plan::Builder::read(ValueId id, int step) {
-  int& last = last_[static_cast<std::size_t>(root(id))];
+void Plan::Builder::read(SlotId id, int step) {
+  int& last = slot(root(id)).last;
   last = std::max(last, step);
 }
 
@@ -73,22 +77,116 @@ bool Plan::Builder::is_alias(const Node& node) const {
   return node.domain.empty() && std::ranges::find(kAliases, node.op_type) != kAliases.end();
 }
 
-void Plan::Builder::place_outputs(NodeId id) {
-  const Node& node = graph_.node(id);
-  const int step = static_cast<int>(plan_.steps_.size());
+/// Decides where the next step writes a value in its own shape.
+void Plan::Builder::place_output(SlotId id, bool as_alias) {
+  Slot& output = slot(id);
+  output.first = output.last = next_step();
+  if (!output.shape || as_alias) {
+    output.place = Place::kDynamic;
+  } else if (const auto position = direct_position(id)) {
+    output.place = Place::kDirect;
+    plan_.direct_.push_back(*position);
+  } else {
+    output.place = Place::kArena;
+  }
+}
+
+/// A slot for the value in blocks, which the next step writes.
+SlotId Plan::Builder::place_blocked(ValueId id) {
+  Slot blocked;
+  blocked.place = Place::kArena;
+  blocked.first = blocked.last = next_step();
+  blocked.dtype = slot(id).dtype;
+  blocked.shape = blocked_shape(*slot(id).shape, plan_.shared_.table);
+  slots_.push_back(std::move(blocked));
+  blocked_[static_cast<std::size_t>(id)] = static_cast<SlotId>(slots_.size() - 1);
+  return blocked_[static_cast<std::size_t>(id)];
+}
+
+/// A step of its own, which belongs to no node.
+void Plan::Builder::add_conversion(Kernel kernel, SlotId from, SlotId to) {
+  read(from, next_step());
+  Step step;
+  step.kernel = std::move(kernel);
+  step.reads = {from};
+  step.writes = {to};
+  plan_.steps_.push_back(std::move(step));
+}
+
+/// Sees to it that the value is there in its own shape.
+void Plan::Builder::make_plain(ValueId id) {
+  if (id == kNoValue || slot(id).place != Place::kNone) return;
+  const SlotId blocked = blocked_[static_cast<std::size_t>(id)];
+  if (blocked == kNoValue) return;
+  place_output(id, false);
+  add_conversion(unblocking_kernel(*slot(id).shape, plan_.shared_.table), blocked, id);
+}
+
+/// Sees to it that the value is there in blocks.
+SlotId Plan::Builder::make_blocked(ValueId id) {
+  if (const SlotId there = blocked_[static_cast<std::size_t>(id)]; there != kNoValue) return there;
+  const SlotId blocked = place_blocked(id);
+  add_conversion(blocking_kernel(*slot(id).shape, plan_.shared_.table), id, blocked);
+  return blocked;
+}
+
+/// Shares the input's bytes. Those of the caller, whose address changes, are shared when it runs.
+void Plan::Builder::add_alias(const Node& node) {
+  slot(node.outputs[0]).place = Place::kArena;
+  slot(node.outputs[0]).alias_of = root(node.inputs[0]);
+}
+
+Result<std::optional<Kernel>> Plan::Builder::select(const Node& node) {
+  std::vector<const InferredValue*> inputs;
+  std::vector<const InferredValue*> outputs;
+  std::uint32_t blocked = 0;
+  for (const ValueId input : node.inputs) {
+    const bool in_blocks =
+        input != kNoValue && blocked_[static_cast<std::size_t>(input)] != kNoValue;
+    if (in_blocks && inputs.size() < 32) blocked |= 1U << inputs.size();
+    inputs.push_back(input == kNoValue ? nullptr : &inference_[input]);
+  }
   for (const ValueId output : node.outputs) {
-    if (output == kNoValue || place(output) == Place::kConstant) continue;
-    first_[static_cast<std::size_t>(output)] = step;
-    last_[static_cast<std::size_t>(output)] = step;
-    if (!known_shape(output)) {
-      place(output) = Place::kDynamic;
-    } else if (is_alias(node) && place(root(node.inputs[0])) != Place::kArena) {
-      place(output) = Place::kDynamic;  // shares the caller's bytes, whose address changes
-    } else if (const auto position = direct_position(output)) {
-      place(output) = Place::kDirect;
-      plan_.direct_.push_back(*position);
+    const bool planned =
+        output == kNoValue || (slot(output).shape && slot(output).place == Place::kNone);
+    if (!planned) return std::optional<Kernel>();
+    outputs.push_back(output == kNoValue ? nullptr : &inference_[output]);
+  }
+  return select_kernel({node, inputs, outputs, plan_.shared_.table,
+                        plan_.shared_.threads.thread_count(), plan_.shared_.weights, blocked});
+}
+
+/// The slots that the step's node reads and writes, in the forms that its kernel wants.
+void Plan::Builder::set_operands(Step& step) {
+  const Node& node = *step.node;
+  const std::uint32_t wanted = step.kernel ? step.kernel->blocked_inputs : 0;
+  for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+    const ValueId input = node.inputs[i];
+    if (input != kNoValue && i < 32 && (wanted >> i & 1U) != 0) {
+      step.reads.push_back(make_blocked(input));
     } else {
-      place(output) = Place::kArena;
+      make_plain(input);
+      step.reads.push_back(input);
+    }
+  }
+  std::vector<SlotId> all = step.reads;
+  for (const ValueId value : graph_.reads(node)) {
+    if (std::ranges::find(node.inputs, value) != node.inputs.end()) continue;
+    make_plain(value);  // captured by a subgraph
+    all.push_back(value);
+  }
+  // Conversions have become steps of their own, and the next is the node's.
+  for (const SlotId id : all) {
+    if (id != kNoValue) read(id, next_step());
+  }
+  for (const ValueId output : node.outputs) {
+    if (output == kNoValue || slot(output).place == Place::kConstant) {
+      step.writes.push_back(output);
+    } else if (step.kernel && step.kernel->blocked_output) {
+      step.writes.push_back(place_blocked(output));
+    } else {
+      place_output(output, is_alias(node) && slot(root(node.inputs[0])).place != Place::kArena);
+      step.writes.push_back(output);
     }
   }
 }
@@ -96,42 +194,26 @@ void Plan::Builder::place_outputs(NodeId id) {
 Result<void> Plan::Builder::add_step(NodeId id) {
   const Node& node = graph_.node(id);
   const bool all_constant = std::ranges::all_of(node.outputs, [this](ValueId output) {
-    return output == kNoValue || place(output) == Place::kConstant;
+    return output == kNoValue || slot(output).place == Place::kConstant;
   });
   if (all_constant) return {};
-  place_outputs(id);
-  if (is_alias(node) && place(node.outputs[0]) == Place::kArena) {
-    alias_of_[static_cast<std::size_t>(node.outputs[0])] = root(node.inputs[0]);
-    return {};
+  if (is_alias(node)) {
+    make_plain(node.inputs[0]);
+    const ValueId output = node.outputs[0];
+    const bool in_arena = slot(root(node.inputs[0])).place == Place::kArena;
+    if (in_arena && slot(output).shape && !direct_position(output)) {
+      add_alias(node);
+      return {};
+    }
   }
-  const int index = static_cast<int>(plan_.steps_.size());
   Step step;
   step.id = id;
   step.node = &node;
   TRIVET_ASSIGN(step.op, find_op(node));
-  std::vector<const InferredValue*> inputs;
-  std::vector<const InferredValue*> outputs;
-  for (const ValueId input : node.inputs) {
-    inputs.push_back(input == kNoValue ? nullptr : &inference_[input]);
-  }
-  bool all_planned = true;
-  for (const ValueId output : node.outputs) {
-    outputs.push_back(output == kNoValue ? nullptr : &inference_[output]);
-    all_planned = all_planned && (output == kNoValue || place(output) == Place::kArena ||
-                                  place(output) == Place::kDirect);
-  }
-  for (const ValueId value : graph_.reads(node)) read(value, index);
-  if (all_planned) {
-    const SelectContext context{node,
-                                inputs,
-                                outputs,
-                                plan_.shared_.table,
-                                plan_.shared_.threads.thread_count(),
-                                plan_.shared_.weights};
-    auto selected = select_kernel(context);
-    if (!selected) return tl::unexpected(std::move(selected).error().at(graph_.describe(id)));
-    step.kernel = *std::move(selected);
-  }
+  auto selected = select(node);
+  if (!selected) return tl::unexpected(std::move(selected).error().at(graph_.describe(id)));
+  step.kernel = *std::move(selected);
+  set_operands(step);
   for (const Graph* inner : subgraphs(node)) {
     std::vector<Tensor> known;
     for (const Capture& capture : inner->captures())
@@ -143,15 +225,16 @@ Result<void> Plan::Builder::add_step(NodeId id) {
 }
 
 Result<void> Plan::Builder::allocate_arena() {
-  std::vector<ValueId> ids;
+  plan_.frame_.resize(slots_.size());
+  plan_.planned_.resize(slots_.size(), false);
+  std::vector<std::size_t> ids;
   std::vector<Lifetime> buffers;
-  for (std::size_t i = 0; i < graph_.value_count(); ++i) {
-    const auto id = static_cast<ValueId>(i);
-    if (place(id) != Place::kArena || alias_of_[i] != kNoValue) continue;
-    const Shape shape = *known_shape(id);
-    const auto bytes = dtype_storage_bytes(inference_[id].type.dtype, element_count(shape));
-    ids.push_back(id);
-    buffers.push_back({bytes.value_or(0), first_[i], last_[i]});
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.place != Place::kArena || slot.alias_of != kNoValue) continue;
+    const auto bytes = dtype_storage_bytes(slot.dtype, element_count(*slot.shape));
+    ids.push_back(i);
+    buffers.push_back({bytes.value_or(0), slot.first, slot.last});
   }
   const ArenaPlan plan = plan_arena(buffers);
   std::size_t scratch = 0;
@@ -163,9 +246,9 @@ Result<void> Plan::Builder::allocate_arena() {
   auto* base = static_cast<std::byte*>(plan_.arena_.mutable_raw());
   plan_.scratch_ = base + plan.bytes;
   for (std::size_t k = 0; k < ids.size(); ++k) {
-    const auto i = static_cast<std::size_t>(ids[k]);
-    plan_.frame_[i] = Tensor::view(inference_[ids[k]].type.dtype, *known_shape(ids[k]),
-                                   base + plan.offsets[k], nullptr);
+    const std::size_t i = ids[k];
+    plan_.frame_[i] =
+        Tensor::view(slots_[i].dtype, *slots_[i].shape, base + plan.offsets[k], nullptr);
     plan_.planned_[i] = true;
   }
   return {};
@@ -173,30 +256,31 @@ Result<void> Plan::Builder::allocate_arena() {
 
 /// Gives the aliases their roots' bytes, and the steps their pointers.
 void Plan::Builder::bind() {
-  for (std::size_t i = 0; i < graph_.value_count(); ++i) {
-    const auto id = static_cast<ValueId>(i);
-    if (alias_of_[i] != kNoValue) {
-      plan_.frame_[i] = plan_.frame_[static_cast<std::size_t>(root(id))].reshaped(*known_shape(id));
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (slot.alias_of != kNoValue) {
+      const SlotId from = root(slot.alias_of);
+      plan_.frame_[i] = plan_.frame_[static_cast<std::size_t>(from)].reshaped(*slot.shape);
       plan_.planned_[i] = true;
-    } else if (place(id) == Place::kDirect) {
-      plan_.frame_[i] = Tensor::view(inference_[id].type.dtype, *known_shape(id), nullptr, nullptr);
+    } else if (slot.place == Place::kDirect) {
+      plan_.frame_[i] = Tensor::view(slot.dtype, *slot.shape, nullptr, nullptr);
       plan_.planned_[i] = true;
     }
   }
-  const auto slot = [this](ValueId id) {
+  const auto in_frame = [this](SlotId id) {
     return id == kNoValue ? nullptr : &plan_.frame_[static_cast<std::size_t>(id)];
   };
   for (Step& step : plan_.steps_) {
-    std::ranges::transform(step.node->inputs, std::back_inserter(step.inputs), slot);
-    std::ranges::transform(step.node->outputs, std::back_inserter(step.outputs), slot);
+    std::ranges::transform(step.reads, std::back_inserter(step.inputs), in_frame);
+    std::ranges::transform(step.writes, std::back_inserter(step.outputs), in_frame);
   }
 }
 
 void Plan::Builder::plan_releases() {
-  for (std::size_t i = 0; i < graph_.value_count(); ++i) {
-    if (place_[i] != Place::kDynamic) continue;
-    const auto last = static_cast<std::size_t>(last_[i]);
-    if (last < plan_.steps_.size()) plan_.steps_[last].releases.push_back(static_cast<ValueId>(i));
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (slots_[i].place != Place::kDynamic) continue;
+    const auto last = static_cast<std::size_t>(slots_[i].last);
+    if (last < plan_.steps_.size()) plan_.steps_[last].releases.push_back(static_cast<SlotId>(i));
   }
 }
 

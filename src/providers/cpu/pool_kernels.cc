@@ -1,7 +1,6 @@
-// Pools over image planes.
+// Pools over image planes, in blocks of channels.
 #include <array>
 
-#include "base/math.h"
 #include "ops/support/window.h"
 #include "providers/cpu/kernel.h"
 
@@ -42,21 +41,18 @@ Result<std::optional<Kernel>> select_pool(const SelectContext& context, Pool kin
                  .pad_top = w.pads_begin[0],
                  .pad_left = w.pads_begin[1]};
   const KernelTable& table = context.table;
-  const std::int64_t planes = (*x)[0] * (*x)[1];
-  const std::int64_t work = out[0] * out[1] * w.kernel[0] * w.kernel[1];
-  const std::int64_t scratch_floats = round_up(table.pool_scratch(base.window), 16);
+  const std::int64_t rows = (*x)[0] * table.blocks((*x)[1]) * out[0];
+  const std::int64_t row_work = out[1] * w.kernel[0] * w.kernel[1] * table.lanes;
   Kernel kernel;
   kernel.name = kind == Pool::kMax ? "max-pool" : "average-pool";
-  kernel.scratch_bytes = static_cast<std::size_t>(scratch_floats * context.threads) * sizeof(float);
+  kernel.blocked_inputs = 1;
+  kernel.blocked_output = true;
   kernel.run = [=, &table](const KernelArgs& args) {
     PoolArgs call = base;
     call.input = args.inputs[0]->data<float>().data();
     call.output = args.outputs[0]->mutable_data<float>().data();
-    auto* scratch = reinterpret_cast<float*>(args.scratch);
-    split(args.threads, planes, kLeastWork / std::max<std::int64_t>(work, 1) + 1,
-          [&](std::int64_t begin, std::int64_t end, int worker) {
-            table.pool(call, begin, end, scratch + worker * scratch_floats);
-          });
+    split(args.threads, rows, kLeastWork / row_work + 1,
+          [&](std::int64_t begin, std::int64_t end, int) { table.pool_blocked(call, begin, end); });
   };
   return std::optional(std::move(kernel));
 }
@@ -68,11 +64,16 @@ Result<std::optional<Kernel>> select_average_pool(const SelectContext& context) 
   return select_pool(context, Pool::kAverage);
 }
 
-Result<std::optional<Kernel>> select_global(const SelectContext& context, Reduce kind) {
+Result<std::optional<Kernel>> select_global(const SelectContext& context, Pool kind) {
   const auto x = context.float_input(0);
   if (!x || x->size() < 3 || element_count(*x) == 0) return std::optional<Kernel>();
   const std::int64_t planes = (*x)[0] * (*x)[1];
-  const ReduceArgs base{.kind = kind, .reduce = element_count(*x) / planes, .inner = 1};
+  const std::int64_t positions = element_count(*x) / planes;
+  if (context.is_blocked(0)) {
+    return std::optional(global_pool_kernel(context, kind, (*x)[0], (*x)[1], positions));
+  }
+  const ReduceArgs base{
+      .kind = kind == Pool::kMax ? Reduce::kMax : Reduce::kMean, .reduce = positions, .inner = 1};
   Kernel kernel;
   kernel.name = "global-pool";
   kernel.run = [base, planes, &table = context.table](const KernelArgs& args) {
@@ -86,10 +87,10 @@ Result<std::optional<Kernel>> select_global(const SelectContext& context, Reduce
 }
 
 Result<std::optional<Kernel>> select_global_average(const SelectContext& context) {
-  return select_global(context, Reduce::kMean);
+  return select_global(context, Pool::kAverage);
 }
 Result<std::optional<Kernel>> select_global_max(const SelectContext& context) {
-  return select_global(context, Reduce::kMax);
+  return select_global(context, Pool::kMax);
 }
 
 constexpr std::array<SelectorEntry, 4> kEntries = {{{"MaxPool", select_max_pool},
@@ -98,6 +99,25 @@ constexpr std::array<SelectorEntry, 4> kEntries = {{{"MaxPool", select_max_pool}
                                                     {"GlobalMaxPool", select_global_max}}};
 
 }  // namespace
+
+Kernel global_pool_kernel(const SelectContext& context, Pool kind, std::int64_t batch,
+                          std::int64_t channels, std::int64_t positions) {
+  Kernel kernel;
+  kernel.name = "global-pool";
+  kernel.blocked_inputs = 1;
+  kernel.run = [=, &table = context.table](const KernelArgs& args) {
+    const float* x = args.inputs[0]->data<float>().data();
+    float* y = args.outputs[0]->mutable_data<float>().data();
+    const std::int64_t blocks = table.blocks(channels);
+    for (std::int64_t n = 0; n < batch; ++n, y += channels, x += blocks * table.lanes * positions) {
+      split(args.threads, blocks, kLeastWork / (positions * table.lanes) + 1,
+            [&](std::int64_t begin, std::int64_t end, int) {
+              table.global_pool_blocked(kind, x, channels, positions, begin, end, y);
+            });
+    }
+  };
+  return kernel;
+}
 
 std::span<const SelectorEntry> pool_selectors() { return kEntries; }
 

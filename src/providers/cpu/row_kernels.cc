@@ -10,6 +10,7 @@ namespace trivet::cpu {
 namespace {
 
 using kernels::LayerNormArgs;
+using kernels::Pool;
 using kernels::Reduce;
 using kernels::ReduceArgs;
 
@@ -100,6 +101,12 @@ Result<std::optional<Kernel>> select_reduce(const SelectContext& context, Reduce
   if (!x || !y || element_count(*x) == 0) return std::optional<Kernel>();
   TRIVET_ASSIGN(const auto axes, axes_of(context, x->size()));
   if (!axes || axes->back() - axes->front() + 1 != axes->size()) return std::optional<Kernel>();
+  const bool all_positions = axes->front() == 2 && axes->back() + 1 == x->size();
+  if (context.is_blocked(0) && all_positions && (kind == Reduce::kMean || kind == Reduce::kMax)) {
+    const Pool pool = kind == Reduce::kMax ? Pool::kMax : Pool::kAverage;
+    return std::optional(global_pool_kernel(context, pool, (*x)[0], (*x)[1],
+                                            element_count(*x) / ((*x)[0] * (*x)[1])));
+  }
   const std::span shape(*x);
   const std::int64_t outer = element_count(shape.first(axes->front()));
   const ReduceArgs base{.kind = kind,
