@@ -1,31 +1,25 @@
 // Convolution into planes in blocks of channels: a register tile of positions × channels that reads
 // its input in place. Where the window reaches beyond the input, the rows it needs are copied with
-// their padding first, a slab of positions and a block of depth at a time.
+// their padding first, a slab of positions and a block of depth at a time; where a pointwise window
+// skips pixels, those that it needs.
 //
 // Depth runs over (plane of input, kernel row, kernel column, lane of the plane). A plane holds a
 // block of channels, or one channel of an ordinary picture; the tile sees only other strides.
 #pragma once
 
 #include "kernels/blocked.inl"
-#include "kernels/gemm.inl"
+#include "kernels/tile.inl"
 
 namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
 namespace {
 
-// positions · vectors sums fill the registers, beside one vector of weights each and a broadcast.
-#if defined(TRIVET_SIMD_AVX512) || defined(TRIVET_SIMD_NEON)
-constexpr int kConvRows = 6;
-constexpr int kConvVectors = 4;
-#elif defined(TRIVET_SIMD_AVX2)
-constexpr int kConvRows = 6;
-constexpr int kConvVectors = 2;
-#else
-constexpr int kConvRows = 4;
-constexpr int kConvVectors = 2;
-#endif
-
 /// Positions whose block of depth stays in the second-level cache while all channels pass over it.
-constexpr Index kSlab = 32 * kConvRows;
+constexpr Index kSlab = 32 * kTileM;
+
+/// Of a cache line, on the processors of today.
+constexpr Index kLineFloats = 16;
+/// Tiles of a slab up to which a panel's weights are asked for ahead.
+constexpr Index kFewTiles = 12;
 
 /// How a tile walks along a block of depth, in floats.
 struct DepthWalk {
@@ -83,19 +77,8 @@ void blocked_tile(const float* a, const Index* at, const DepthWalk& walk, const 
     for (Index r = 0; r < walk.kernel_rows; ++r, row += walk.row_stride) {
       const float* tap = row;
       for (Index s = 0; s < walk.kernel_columns; ++s, tap += walk.column_stride) {
-#pragma GCC unroll 1
-        for (Index l = 0; l < lanes; ++l) {
-          F weight[kVectors];
-#pragma GCC unroll 4
-          for (int j = 0; j < kVectors; ++j) weight[j] = load(b + j * kLanes);
-#pragma GCC unroll 16
-          for (int i = 0; i < kRows; ++i) {
-            const F value = splat(tap[position[i] + l]);
-#pragma GCC unroll 4
-            for (int j = 0; j < kVectors; ++j) sum[i][j] = fma(value, weight[j], sum[i][j]);
-          }
-          b += kVectors * kLanes;
-        }
+        multiply<kRows, kVectors>(tap, position, b, kVectors * kLanes, lanes, sum);
+        b += lanes * kVectors * kLanes;
       }
     }
   }
@@ -107,16 +90,16 @@ using BlockedTile = void (*)(const float* a, const Index* at, const DepthWalk& w
 
 /// The tiles by positions - 1 and vectors - 1.
 struct BlockedTiles {
-  BlockedTile at[kConvRows][kConvVectors];
+  BlockedTile at[kTileM][kPanelVectors];
 };
 
-template <int kRows = kConvRows, int kVectors = kConvVectors>
+template <int kRows = kTileM, int kVectors = kPanelVectors>
 constexpr void fill_blocked_tiles(BlockedTiles& tiles) {
   tiles.at[kRows - 1][kVectors - 1] = &blocked_tile<kRows, kVectors>;
   if constexpr (kVectors > 1) {
     fill_blocked_tiles<kRows, kVectors - 1>(tiles);
   } else if constexpr (kRows > 1) {
-    fill_blocked_tiles<kRows - 1, kConvVectors>(tiles);
+    fill_blocked_tiles<kRows - 1, kPanelVectors>(tiles);
   }
 }
 
@@ -137,7 +120,8 @@ struct BlockedConv {
   Index depth;
   Index positions;
   Index block_planes;  ///< planes in a block of depth
-  bool padded;         ///< some window reaches beyond the input
+  bool padded;         ///< rows are copied: some window reaches beyond the input
+  bool picked;         ///< pixels are copied one by one: a window of one that skips some
   Index padded_width;  ///< pixels of input that the windows of an output row span
 
   explicit BlockedConv(const BlockedConvArgs& a)
@@ -153,24 +137,27 @@ struct BlockedConv {
     const Window& w = a.window;
     const Index height = span(w.out_height, w.stride_height, w.kernel_height, w.dilation_height);
     padded = w.pad_top > 0 || w.pad_left > 0 || height > w.in_height || padded_width > w.in_width;
+    picked = taps == 1 && !padded && (w.stride_height > 1 || w.stride_width > 1);
   }
 
   static Index span(Index outputs, Index stride, Index kernel, Index dilation) {
     return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
   }
+  /// Of the rows that the tiles read.
   [[nodiscard]] Index row_stride() const {
+    if (picked) return args.window.out_width * unit;
     return (padded ? padded_width : args.window.in_width) * unit;
   }
-  /// Rows of input under `rows` rows of output.
+  /// Rows that the tiles read for `rows` rows of output.
   [[nodiscard]] Index input_rows(Index rows) const {
     const Window& w = args.window;
-    return span(rows, w.stride_height, w.kernel_height, w.dilation_height);
+    return picked ? rows : span(rows, w.stride_height, w.kernel_height, w.dilation_height);
   }
 };
 
 Index conv_blocked_scratch(const BlockedConvArgs& args) {
   const BlockedConv conv(args);
-  if (!conv.padded || conv.positions == 0) return 0;
+  if ((!conv.padded && !conv.picked) || conv.positions == 0) return 0;
   const Index rows = min_of(args.window.out_height, (kSlab - 2) / args.window.out_width + 2);
   return min_of(conv.block_planes, conv.planes) * conv.input_rows(rows) * conv.row_stride();
 }
@@ -197,6 +184,27 @@ void pad_rows(const BlockedConv& conv, Index begin, Index end, Index top, Index 
   }
 }
 
+/// Copies the pixels under `rows` rows of output, the first of them `first_row`, of the input
+/// planes [begin, end).
+void pick_pixels(const BlockedConv& conv, Index begin, Index end, Index first_row, Index rows,
+                 float* to) {
+  const Window& w = conv.args.window;
+  const Index unit = conv.unit;
+  for (Index plane = begin; plane < end; ++plane) {
+    const float* from = conv.args.input + plane * w.in_height * w.in_width * unit;
+    for (Index y = first_row; y < first_row + rows; ++y) {
+      const float* pixel = from + y * w.stride_height * w.in_width * unit;
+      for (Index x = 0; x < w.out_width; ++x, to += unit, pixel += w.stride_width * unit) {
+        if (unit == kLanes) {
+          store(to, load(pixel));
+        } else {
+          *to = *pixel;
+        }
+      }
+    }
+  }
+}
+
 /// A slab: positions [begin, end) of the output.
 struct Slab {
   Index begin;
@@ -210,8 +218,8 @@ struct Slab {
     const Window& w = conv.args.window;
     first_row = begin / w.out_width;
     rows = (end - 1) / w.out_width + 1 - first_row;
-    const Index row_stride = w.stride_height * conv.row_stride();
-    const Index column_stride = w.stride_width * conv.unit;
+    const Index row_stride = (conv.picked ? 1 : w.stride_height) * conv.row_stride();
+    const Index column_stride = (conv.picked ? 1 : w.stride_width) * conv.unit;
     Index x = begin - first_row * w.out_width;
     Index row = 0;
     for (Index i = 0; i < end - begin; ++i) {
@@ -233,9 +241,13 @@ struct SlabInput {
     const Window& w = conv.args.window;
     const Index top = slab.first_row * w.stride_height - w.pad_top;
     const Index row = conv.row_stride();
-    if (conv.padded) {
+    if (conv.padded || conv.picked) {
       const Index rows = conv.input_rows(slab.rows);
-      pad_rows(conv, begin, end, top, rows, scratch);
+      if (conv.padded) {
+        pad_rows(conv, begin, end, top, rows, scratch);
+      } else {
+        pick_pixels(conv, begin, end, slab.first_row, rows, scratch);
+      }
       a = scratch;
       walk.plane_stride = rows * row;
     } else {
@@ -250,17 +262,22 @@ struct SlabInput {
     walk.lanes = conv.unit;
     walk.last_lanes = min_of(conv.unit, conv.args.in_channels - (end - 1) * conv.unit);
   }
+
+  /// Of this block of depth.
+  [[nodiscard]] Index depth(const BlockedConv& conv) const {
+    return ((walk.planes - 1) * walk.lanes + walk.last_lanes) * conv.taps;
+  }
 };
 
 /// All tiles of one panel over a slab, for one block of depth.
 void panel_over_slab(const BlockedConv& conv, const Slab& slab, const SlabInput& in, Index panel,
                      Index depth_begin, bool first, bool last) {
   const BlockedConvArgs& args = conv.args;
-  const Index block = panel * kConvVectors;
-  const Index vectors = min_of(kConvVectors, block_count(args.out_channels) - block);
+  const Index block = panel * kPanelVectors;
+  const Index vectors = min_of(kPanelVectors, block_count(args.out_channels) - block);
   const float* b = args.weights + block * kLanes * conv.depth + depth_begin * vectors * kLanes;
   const Activation activation = last ? args.activation : Activation{};
-  const Parts tiles(slab.end - slab.begin, kConvRows);
+  const Parts tiles(slab.end - slab.begin, kTileM);
   const Index c_stride = conv.positions * kLanes;
   BlockedOutput out{};
   out.c_stride = c_stride;
@@ -268,18 +285,24 @@ void panel_over_slab(const BlockedConv& conv, const Slab& slab, const SlabInput&
   if (first && args.bias != nullptr) out.bias = args.bias + block * kLanes;
   out.bounds = bounds_of(activation);
   const float* addend = first ? args.residual : args.output;
+  // With few tiles, reading the next panel from far would take as long as using it: its lines are
+  // asked for a few at a time, before each tile.
+  const float* next = b + vectors * kLanes * conv.depth;
+  const Index lines = tiles.count > kFewTiles ? 0 : in.depth(conv) * vectors * kLanes / kLineFloats;
   for (Index t = 0; t < tiles.count; ++t) {
+    for (Index line = lines * t / tiles.count; line < lines * (t + 1) / tiles.count; ++line) {
+      __builtin_prefetch(next + line * kLineFloats, 0, 2);
+    }
     const Index begin = tiles.begin(t);
     const Index rows = tiles.begin(t + 1) - begin;
     const Index offset = block * c_stride + (slab.begin + begin) * kLanes;
     out.c = args.output + offset;
     out.addend = addend != nullptr ? addend + offset : nullptr;
     kBlockedTiles.at[rows - 1][vectors - 1](in.a, slab.at + begin, in.walk, b, out);
-    if (!needs_unary(activation)) continue;
-    for (Index j = 0; j < vectors; ++j) {
-      unary(activation, out.c + j * c_stride, out.c + j * c_stride, rows * kLanes);
-    }
   }
+  if (!needs_unary(activation)) return;
+  float* c = args.output + block * c_stride + slab.begin * kLanes;
+  unary_rows(activation, c, c, vectors, (slab.end - slab.begin) * kLanes, c_stride);
 }
 
 void conv_blocked(const BlockedConvArgs& args, Index position_begin, Index position_end,
@@ -305,8 +328,8 @@ void pack_blocked_weights(const float* weights, Index out_channels, Index in_cha
   const Index unit = planar ? 1 : kLanes;
   const Index blocks = block_count(out_channels);
   const Index filter = in_channels * kernel_size;
-  for (Index block = 0; block < blocks; block += kConvVectors) {
-    const Index width = min_of(kConvVectors, blocks - block) * kLanes;
+  for (Index block = 0; block < blocks; block += kPanelVectors) {
+    const Index width = min_of(kPanelVectors, blocks - block) * kLanes;
     for (Index first = 0; first < in_channels; first += unit) {
       for (Index e = 0; e < kernel_size; ++e) {
         for (Index c = first; c < min_of(in_channels, first + unit); ++c) {

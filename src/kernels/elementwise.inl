@@ -9,54 +9,63 @@ namespace {
 
 TRIVET_INLINE F clip_unit(F v) { return clamp(v, F{}, splat(1.0F)); }
 
-TRIVET_INLINE F gelu(F x) { return 0.5F * x * (1.0F + erf(x * 0.70710678118654752F)); }
-
 TRIVET_INLINE F gelu_tanh(F x) {
   const F inner = 0.79788456080286536F * fma(x * x * x, splat(0.044715F), x);
   return 0.5F * x * (1.0F + tanh(inner));
 }
 
-void unary(const Activation& f, const float* x, float* y, Index count) {
+/// y[i] = f(x[i]) for `rows` rows of `count` elements, `stride` apart.
+void unary_rows(const Activation& f, const float* x, float* y, Index rows, Index count,
+                Index stride) {
   const F alpha = splat(f.alpha);
   const F beta = splat(f.beta);
+  const auto each = [=](auto op) __attribute__((always_inline)) {
+    for (Index row = 0; row < rows; ++row) map(x + row * stride, y + row * stride, count, op);
+  };
   switch (f.function) {
     case Unary::kIdentity:
-      if (x != y && count > 0) std::memcpy(y, x, static_cast<std::size_t>(count) * sizeof(float));
+      for (Index row = 0; x != y && count > 0 && row < rows; ++row) {
+        std::memcpy(y + row * stride, x + row * stride,
+                    static_cast<std::size_t>(count) * sizeof(float));
+      }
       return;
     case Unary::kRelu:
-      return map(x, y, count, [](F v) { return max_or_second(F{}, v); });
+      return each([](F v) { return max_or_second(F{}, v); });
     case Unary::kClip:
-      return map(x, y, count, [=](F v) { return clamp(v, alpha, beta); });
+      return each([=](F v) { return clamp(v, alpha, beta); });
     case Unary::kLeakyRelu:
-      return map(x, y, count, [=](F v) { return select(v < 0.0F, alpha * v, v); });
+      return each([=](F v) { return select(v < 0.0F, alpha * v, v); });
     case Unary::kHardSigmoid:
-      return map(x, y, count, [=](F v) { return clip_unit(fma(alpha, v, beta)); });
+      return each([=](F v) { return clip_unit(fma(alpha, v, beta)); });
     case Unary::kHardSwish:
-      return map(x, y, count,
-                 [](F v) { return v * clip_unit(fma(v, splat(1.0F / 6), splat(0.5F))); });
+      return each([](F v) { return v * clip_unit(fma(v, splat(1.0F / 6), splat(0.5F))); });
     case Unary::kSigmoid:
-      return map(x, y, count, [](F v) { return sigmoid(v); });
+      return each([](F v) { return sigmoid(v); });
     case Unary::kTanh:
-      return map(x, y, count, [](F v) { return tanh(v); });
+      return each([](F v) { return tanh(v); });
     case Unary::kSilu:
-      return map(x, y, count, [](F v) { return v * sigmoid(v); });
+      return each([](F v) { return v * sigmoid(v); });
     case Unary::kGelu:
-      return map(x, y, count, [](F v) { return gelu(v); });
+      return each([](F v) { return gelu(v); });
     case Unary::kGeluTanh:
-      return map(x, y, count, [](F v) { return gelu_tanh(v); });
+      return each([](F v) { return gelu_tanh(v); });
     case Unary::kExp:
-      return map(x, y, count, [](F v) { return exp(v); });
+      return each([](F v) { return exp(v); });
     case Unary::kErf:
-      return map(x, y, count, [](F v) { return erf(v); });
+      return each([](F v) { return erf(v); });
     case Unary::kSqrt:
-      return map(x, y, count, [](F v) { return sqrt(v); });
+      return each([](F v) { return sqrt(v); });
     case Unary::kNeg:
-      return map(x, y, count, [](F v) { return -v; });
+      return each([](F v) { return -v; });
     case Unary::kAbs:
-      return map(x, y, count, [](F v) { return abs(v); });
+      return each([](F v) { return abs(v); });
     case Unary::kReciprocal:
-      return map(x, y, count, [](F v) { return 1.0F / v; });
+      return each([](F v) { return 1.0F / v; });
   }
+}
+
+void unary(const Activation& f, const float* x, float* y, Index count) {
+  unary_rows(f, x, y, 1, count, 0);
 }
 
 template <class Op>

@@ -4,30 +4,12 @@
 // on k alone. All tiles keep this order, so how rows and columns are split changes no bit.
 #pragma once
 
-#include "kernels/elementwise.inl"
+#include "kernels/tile.inl"
 #include "kernels/transpose.inl"
 
 namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
 namespace {
 
-// The tile fills the registers: rows · vectors sums, one row of B, and a broadcast where the
-// instruction set has none in its multiply-add. 14·2 of 32, 6·2 of 16, 6·4 of 32.
-#if defined(TRIVET_SIMD_AVX512)
-constexpr int kTileM = 14;
-constexpr int kPanelVectors = 2;
-#elif defined(TRIVET_SIMD_AVX2)
-constexpr int kTileM = 6;
-constexpr int kPanelVectors = 2;
-#elif defined(TRIVET_SIMD_NEON)
-constexpr int kTileM = 6;
-constexpr int kPanelVectors = 4;
-#else
-constexpr int kTileM = 4;
-constexpr int kPanelVectors = 2;
-#endif
-constexpr int kPanelN = kPanelVectors * kLanes;
-/// Depth of a block: a panel's block (32 KiB with AVX-512) stays in the first-level cache.
-constexpr Index kTileK = 256;
 /// Rows of A that pass over the same panels: their block of depth stays in the second level.
 constexpr Index kBlockM = 16 * kTileM;
 /// Panels that a single row multiplies at once, to have enough independent sums in flight.
@@ -99,20 +81,10 @@ TRIVET_INLINE void finish_tile(const F (&sum)[kRows][kVectors], const TileOutput
 template <int kRows, int kVectors>
 void tile(const float* a, Index a_stride, const float* b, Index k, const TileOutput& out) {
   F sum[kRows][kVectors] = {};
-#pragma GCC unroll 1
-  for (Index l = 0; l < k; ++l) {
-    F column[kVectors];
-#pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) column[j] = load(b + j * kLanes);
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      const F row = splat(a[i * a_stride]);
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) sum[i][j] = fma(row, column[j], sum[i][j]);
-    }
-    ++a;
-    b += kPanelN;
-  }
+  Index row[kRows];
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i) row[i] = i * a_stride;
+  multiply<kRows, kVectors>(a, row, b, kPanelN, k, sum);
   finish_tile<kRows, kVectors>(sum, out);
 }
 
@@ -178,12 +150,12 @@ struct Destination {
     return out;
   }
 
-  TRIVET_INLINE void activate(const TileOutput& out, Index rows) const {
+  /// After all depth: what the tiles have not applied, to some rows of a panel.
+  TRIVET_INLINE void activate(Index row, Index rows, Index panel) const {
     if (!activate_after) return;
-    for (Index i = 0; i < rows; ++i) {
-      float* row = out.c + i * c_stride;
-      unary(epilogue->activation, row, row, out.columns);
-    }
+    float* at = c + row * c_stride + panel * kPanelN;
+    unary_rows(epilogue->activation, at, at, rows, min_of(kPanelN, columns - panel * kPanelN),
+               c_stride);
   }
 };
 
@@ -193,7 +165,6 @@ TRIVET_INLINE void run_tile(const Destination& to, Index row, Index rows, Index 
   const TileOutput out = to.tile(row, panel, first, last);
   const Index vectors = ceil_div(out.columns, kLanes);
   kTiles.at[rows - 1][vectors - 1](a, a_stride, b, k, out);
-  if (last) to.activate(out, rows);
 }
 
 void gemm_block(const GemmArgs& args, const Destination& to, Index row_begin, Index row_end,
@@ -211,6 +182,7 @@ void gemm_block(const GemmArgs& args, const Destination& to, Index row_begin, In
         run_tile(to, row, rows, panel, block == 0, block == blocks - 1,
                  args.a + row * args.a_stride + k, args.a_stride, b, depth);
       }
+      if (block == blocks - 1) to.activate(row_begin, row_end - row_begin, panel);
     }
   }
 }
@@ -248,7 +220,7 @@ void gemv_panels(const GemmArgs& args, const Destination& to, Index row, Index p
     for (int p = 0; p < kPanels; ++p) {
       const TileOutput out = to.tile(row, panel + p, block == 0, last);
       finish_tile<1, kPanelVectors>(sum[p], out);
-      if (last) to.activate(out, 1);
+      if (last) to.activate(row, 1, panel + p);
     }
   }
 }

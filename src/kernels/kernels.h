@@ -192,8 +192,8 @@ struct PeakKernels {
 struct KernelTable {
   Isa isa;
   int lanes;    ///< floats in a vector
-  int tile_m;   ///< rows of the largest register tile: the unit of splits over rows
-  int panel_n;  ///< columns of a packed panel: the unit of splits over columns
+  int tile_m;   ///< rows or positions of the largest register tile: the unit of splits over them
+  int panel_n;  ///< columns or channels of a packed panel: the unit of splits over them
   int tile_k;   ///< depth after which partial sums go to memory
 
   // ---- matrix product ----
@@ -210,11 +210,6 @@ struct KernelTable {
                std::int64_t panel_begin, std::int64_t panel_end);
 
   // ---- planes in blocks of channels ----
-  /// A panel of weights covers so many blocks of output channels.
-  int conv_vectors;
-  /// Positions of a register tile: the unit of splits over positions and Winograd tiles.
-  int conv_rows;
-
   /// Packs weights[out_channels][in_channels][kernel_size] into blocks(out_channels) · lanes ·
   /// in_channels · kernel_size floats.
   void (*pack_blocked_weights)(const float* weights, std::int64_t out_channels,
@@ -223,7 +218,7 @@ struct KernelTable {
   /// Scratch of one call of conv_blocked, in floats.
   std::int64_t (*conv_blocked_scratch)(const BlockedConvArgs& args);
   /// Positions of the output [position_begin, position_end), rows one after the other, of the
-  /// panels [panel_begin, panel_end) of panels(out_channels).
+  /// panels [panel_begin, panel_end) of panel_count(out_channels).
   void (*conv_blocked)(const BlockedConvArgs& args, std::int64_t position_begin,
                        std::int64_t position_end, std::int64_t panel_begin, std::int64_t panel_end,
                        float* scratch);
@@ -268,7 +263,7 @@ struct KernelTable {
 
   // ---- elements ----
   /// y[i] = f(x[i]); y may be x. exp, erf, tanh, sigmoid: relative error below 1e-6, also where the
-  /// result is subnormal; gelu: error below 1e-6·max(|x|, 1).
+  /// result is subnormal (but sigmoid is 0 below -87); gelu: error below 1e-6·max(|x|, 1).
   void (*unary)(const Activation& f, const float* x, float* y, std::int64_t count);
   /// y[i] = a[i] op b[i]; y may be a or b.
   void (*binary)(Binary op, Scalar scalar, const float* a, const float* b, float* y,
@@ -297,12 +292,9 @@ struct KernelTable {
   }
   /// Tiles that cover m rows or channels. Their heights differ by at most one.
   [[nodiscard]] std::int64_t tile_count(std::int64_t m) const { return (m + tile_m - 1) / tile_m; }
-  /// Blocks that cover so many channels, and panels that cover them.
+  /// Blocks that cover so many channels.
   [[nodiscard]] std::int64_t blocks(std::int64_t channels) const {
     return (channels + lanes - 1) / lanes;
-  }
-  [[nodiscard]] std::int64_t panels(std::int64_t channels) const {
-    return (blocks(channels) + conv_vectors - 1) / conv_vectors;
   }
   /// Size of a packed B[k][n], in floats.
   [[nodiscard]] std::int64_t packed_b_size(std::int64_t k, std::int64_t n) const {

@@ -1,6 +1,6 @@
-// exp, erf, tanh and sigmoid of vectors. The polynomials are minimax fits (Lawson's iteration on
-// Chebyshev points) of the relative error of the function; the error given with each is that of the
-// exact polynomial, to which rounding adds about one unit in the last place (6e-8).
+// exp, erf, tanh, sigmoid and gelu of vectors. The polynomials are minimax fits (Lawson's iteration
+// on Chebyshev points) of the relative error of the function; the error given with each is that of
+// the exact polynomial, to which rounding adds about one unit in the last place (6e-8).
 #pragma once
 
 #include "kernels/simd.h"
@@ -20,20 +20,36 @@ TRIVET_INLINE F polynomial(F x, const float (&c)[N]) {
 /// 2^n for -126 <= n <= 127.
 TRIVET_INLINE F power_of_two(I n) { return from_bits((n + 127) << 23); }
 
-/// e^x = 2^n · e^r with |r| <= ln 2 / 2, and e^r = 1 + r + r²·q(r) to 3e-9.
+/// x = n · ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r²·q(r) to 3e-9.
+struct Exponential {
+  I n;
+  F e;
+
+  explicit TRIVET_INLINE Exponential(F x) {
+    constexpr float kQ[] = {0.49999994F, 0.166665196F, 0.0416683927F, 0.00836878084F,
+                            0.00138144672F};
+    constexpr float kRound =
+        0x1.8p23F;  // adding it leaves round(x) in the low bits of the mantissa
+    const F shifted = fma(x, splat(0x1.715476p0F), splat(kRound));
+    const F whole = shifted - splat(kRound);
+    F r = fma(whole, splat(-0x1.62e4p-1F), x);  // ln 2 in two parts, the first with trailing zeros
+    r = fma(whole, splat(-0x1.7f7d1cp-20F), r);
+    e = fma(r * r, polynomial(r, kQ), r) + 1.0F;
+    n = bits(shifted) - bits(splat(kRound));
+  }
+};
+
 TRIVET_INLINE F exp(F x) {
-  constexpr float kQ[] = {0.49999994F, 0.166665196F, 0.0416683927F, 0.00836878084F, 0.00138144672F};
-  constexpr float kRound = 0x1.8p23F;  // adding it leaves round(x) in the low bits of the mantissa
-  x = clamp(x, splat(-105.0F), splat(89.0F));  // the results are 0 and infinity
-  const F shifted = fma(x, splat(0x1.715476p0F), splat(kRound));
-  const F n = shifted - splat(kRound);
-  F r = fma(n, splat(-0x1.62e4p-1F), x);  // ln 2 in two parts, the first with trailing zeros
-  r = fma(n, splat(-0x1.7f7d1cp-20F), r);
-  const F e = fma(r * r, polynomial(r, kQ), r) + 1.0F;
+  const Exponential parts(clamp(x, splat(-105.0F), splat(89.0F)));  // the results: 0 and infinity
   // 2^n in two steps, since n reaches from -151 to 128 and subnormal results round only once.
-  const I whole = bits(shifted) - bits(splat(kRound));
-  const I half = whole >> 1;
-  return e * power_of_two(half) * power_of_two(whole - half);
+  const I half = parts.n >> 1;
+  return parts.e * power_of_two(half) * power_of_two(parts.n - half);
+}
+
+/// e^x for x <= 0; 0 below -87, where it is nearly subnormal.
+TRIVET_INLINE F exp_of_negative(F x) {
+  const Exponential parts(x);
+  return select(x < -87.0F, F{}, parts.e * power_of_two(parts.n));
 }
 
 /// Below 0.9, x + x·p(x²) to 1.2e-8; above, 1 - e^q(|x|) with q = ln(1 - erf) to 3e-8, and 1 from 4
@@ -64,8 +80,19 @@ TRIVET_INLINE F tanh(F x) {
 
 /// With e = e^-|x|, which cannot overflow: 1 / (1 + e), or e / (1 + e) for negative x.
 TRIVET_INLINE F sigmoid(F x) {
-  const F e = exp(-abs(x));
+  const F e = exp_of_negative(-abs(x));
   return select(x < 0.0F, e, splat(1.0F)) / (1.0F + e);
+}
+
+/// x/2 · (1 + erf(x/√2)). With q = ln(erfc(|x|/√2)), e = e^q to 2.7e-7: x/2 · e for negative x and
+/// x/2 · (2 - e) for others, which is x/2 + |x/2| · (1 - e) for both. From 5.6 on e counts as 0.
+TRIVET_INLINE F gelu(F x) {
+  constexpr float kQ[] = {-0.797893405F,  -0.318211913F,    -0.0366860069F,
+                          0.00535388524F, -0.000448985025F, 1.23058808e-05F};
+  const F size = min_or_second(splat(5.6F), abs(x));
+  const F e = exp_of_negative(size * polynomial(size, kQ));
+  const F half = 0.5F * x;
+  return fma(abs(half), 1.0F - e, half);
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ TEST_P(WindowTest, ConvMatchesPlainLoop) {
   for (int round = 0; round < 150; ++round) {
     BlockedConvArgs args{.window = random_window(coin() ? 80 : 9)};
     args.in_channels = round % 10 == 0 ? table().tile_k + 3 : integer(1, 20);
-    args.out_channels = size_near(table().lanes * table().conv_vectors);
+    args.out_channels = size_near(table().panel_n);
     args.planar = coin();
     args.activation.function = coin() ? Unary::kRelu : Unary::kHardSwish;
     ConvCase c(args, table().lanes);
@@ -169,7 +169,7 @@ TEST_P(WindowTest, ConvMatchesPlainLoop) {
     c.args.weights = packed.data();
     GuardedFloats scratch(table().conv_blocked_scratch(c.args));
     const std::int64_t positions = out_size(args.window);
-    const std::int64_t panels = table().panels(args.out_channels);
+    const std::int64_t panels = table().panel_count(args.out_channels);
     table().conv_blocked(c.args, 0, positions, 0, panels, scratch.data());
     ASSERT_NO_FATAL_FAILURE(c.check(2e-6, false));
     ASSERT_TRUE(packed.intact() && scratch.intact());
@@ -194,7 +194,7 @@ TEST_P(WindowTest, WinogradMatchesPlainLoop) {
     w.pad_top = integer(0, 2);
     w.pad_left = integer(0, 2);
     args.in_channels = round % 10 == 0 ? table().tile_k + 3 : integer(1, 20);
-    args.out_channels = size_near(table().lanes * table().conv_vectors);
+    args.out_channels = size_near(table().panel_n);
     args.activation.function = coin() ? Unary::kRelu : Unary::kHardSwish;
     const std::int64_t out = coin() ? 4 : 2;
     ConvCase c(args, table().lanes);
@@ -208,7 +208,7 @@ TEST_P(WindowTest, WinogradMatchesPlainLoop) {
     GuardedFloats scratch(table().winograd_scratch(c.args, out));
     const auto ceil = [&](std::int64_t size) { return (size + out - 1) / out; };
     const std::int64_t tiles = ceil(w.out_height) * ceil(w.out_width);
-    const std::int64_t panels = table().panels(args.out_channels);
+    const std::int64_t panels = table().panel_count(args.out_channels);
     table().winograd(c.args, out, 0, tiles, 0, panels, scratch.data());
     ASSERT_NO_FATAL_FAILURE(c.check(out == 4 ? 3e-5 : 3e-6, true));
     ASSERT_TRUE(packed.intact() && scratch.intact());

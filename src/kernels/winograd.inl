@@ -15,7 +15,7 @@ namespace {
 /// Transformed inputs of a block of tiles, in floats: with AVX2 half a megabyte.
 constexpr Index kWinogradFloats = 128 * 1024;
 /// Fewest tiles in a block: each reads all the weights once.
-constexpr Index kLeastTiles = 4 * kConvRows;
+constexpr Index kLeastTiles = 4 * kTileM;
 
 /// One dimension of the transforms. Lines of vectors, `stride` vectors apart.
 template <int kOut>
@@ -91,11 +91,11 @@ struct Winograd {
 
   static Index block_tiles(Index planes) {
     const Index fit = kWinogradFloats / (kPoints * planes * kLanes);
-    return max_of(kLeastTiles, fit / kConvRows * kConvRows);
+    return max_of(kLeastTiles, fit / kTileM * kTileM);
   }
   [[nodiscard]] Index tiles() const { return tiles_x * ceil_div(args.window.out_height, kOut); }
   [[nodiscard]] Index input_size() const { return kPoints * planes * block * kLanes; }
-  static Index output_size(Index block) { return kPoints * kConvVectors * block * kLanes; }
+  static Index output_size(Index block) { return kPoints * kPanelVectors * block * kLanes; }
 };
 
 /// Bᵀ·d·B of one tile and block of channels; element e goes to v + e·stride.
@@ -184,18 +184,23 @@ void scatter_tile(const Winograd<kOut>& wino, Index tile, Index channel_block, c
   const Index width = min_of(kOut, w.out_width - left);
   const Index height = min_of(kOut, w.out_height - top);
   const Index at = ((channel_block * w.out_height + top) * w.out_width + left) * kLanes;
+  float values[kOut * kOut * kLanes];
   for (Index y = 0; y < height; ++y) {
     F line[kOut];
     Lines<kOut>::output(rows[y], line);
-    const Index row = at + y * w.out_width * kLanes;
     for (Index x = 0; x < width; ++x) {
       F value = line[x] + bias;
-      if (args.residual != nullptr) value += load(args.residual + row + x * kLanes);
-      store(args.output + row + x * kLanes, clamp(value, low, high));
+      if (args.residual != nullptr) {
+        value += load(args.residual + at + (y * w.out_width + x) * kLanes);
+      }
+      store(values + (y * width + x) * kLanes, clamp(value, low, high));
     }
-    if (needs_unary(args.activation)) {
-      unary(args.activation, args.output + row, args.output + row, width * kLanes);
-    }
+  }
+  if (needs_unary(args.activation)) {
+    unary(args.activation, values, values, height * width * kLanes);
+  }
+  for (Index y = 0; y < height; ++y) {
+    copy(values + y * width * kLanes, args.output + at + y * w.out_width * kLanes, width * kLanes);
   }
 }
 
@@ -207,9 +212,9 @@ void multiply_point(const Winograd<kOut>& wino, const float* v, const float* wei
   const Index block_planes = kTileK / kLanes;
   BlockedOutput out{};
   out.c_stride = plane_stride;
-  Index at[kConvRows];
-  for (int i = 0; i < kConvRows; ++i) at[i] = i * kLanes;
-  const Parts parts(tiles, kConvRows);
+  Index at[kTileM];
+  for (int i = 0; i < kTileM; ++i) at[i] = i * kLanes;
+  const Parts parts(tiles, kTileM);
   for (Index plane = 0; plane < wino.planes; plane += block_planes) {
     DepthWalk walk;
     walk.planes = min_of(block_planes, wino.planes - plane);
@@ -243,8 +248,8 @@ void winograd_tiles(const BlockedConvArgs& args, Index tile_begin, Index tile_en
     const Index tiles = parts.begin(part + 1) - parts.begin(part);
     for (Index t = 0; t < tiles; ++t) gather_tile<kOut>(wino, first + t, v + t * kLanes);
     for (Index panel = panel_begin; panel < panel_end; ++panel) {
-      const Index block = panel * kConvVectors;
-      const Index vectors = min_of(kConvVectors, blocks - block);
+      const Index block = panel * kPanelVectors;
+      const Index vectors = min_of(kPanelVectors, blocks - block);
       const Index point_weights = args.in_channels * vectors * kLanes;
       const float* weights = args.weights + block * kLanes * args.in_channels * W::kPoints;
       for (Index point = 0; point < W::kPoints; ++point) {
@@ -267,8 +272,8 @@ void pack_winograd(const float* weights, Index out_channels, Index in_channels, 
   constexpr int kIn = kOut + 2;
   const auto& g = Lines<kOut>::kFilter;
   const Index blocks = block_count(out_channels);
-  for (Index block = 0; block < blocks; block += kConvVectors) {
-    const Index width = min_of(kConvVectors, blocks - block) * kLanes;
+  for (Index block = 0; block < blocks; block += kPanelVectors) {
+    const Index width = min_of(kPanelVectors, blocks - block) * kLanes;
     for (Index c = 0; c < in_channels; ++c) {
       for (Index j = 0; j < width; ++j) {
         const Index m = block * kLanes + j;

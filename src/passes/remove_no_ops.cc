@@ -11,7 +11,10 @@ bool is_no_op(const Graph& graph, const Node& node, const Inference& inference) 
     if (node.output(1) != kNoValue) return false;  // somebody reads the mask
     const ValueId training = node.input(2);
     if (node.opset < 12 || training == kNoValue) return true;
-    return graph.is_constant(training) && element_as_int64(graph.value(training).constant, 0) == 0;
+    const auto is_zero = [&](ValueId id) {
+      return graph.is_constant(id) && element_as_double(graph.value(id).constant, 0) == 0;
+    };
+    return is_zero(training) || (node.input(1) != kNoValue && is_zero(node.input(1)));
   }
   if (node.is("Cast")) {
     const DType from = inference[node.inputs[0]].type.dtype;

@@ -1,9 +1,21 @@
 #include "ops/support/fused.h"
 
+#include <vector>
+
+#include "ops/registry.h"
+
 namespace trivet::ops {
 namespace {
 
 constexpr std::string_view kPrefix = "activation.";
+
+/// Runs one operator on tensors; its single output.
+Result<Tensor> apply(const OpDef& op, const Node& node, std::vector<const Tensor*> inputs) {
+  EvalHost host;
+  EvalContext context(node, inputs, host);
+  TRIVET_TRY(op.eval(context));
+  return std::move(context.outputs()[0]);
+}
 
 }  // namespace
 
@@ -25,6 +37,30 @@ Node fused_activation(const Node& fused) {
       out.attributes.set(attribute.name.substr(kPrefix.size()), attribute.value);
   }
   return out;
+}
+
+Result<void> eval_fused(EvalContext& context, std::string_view base, std::size_t base_inputs) {
+  Node node = context.node();
+  node.outputs.resize(1);
+  node.opset = kFusedOpset;
+  const auto optional_input = [&](std::size_t i) {
+    return context.has_input(i) ? &context.input(i) : nullptr;
+  };
+  std::vector<const Tensor*> inputs;
+  for (std::size_t i = 0; i < base_inputs; ++i) inputs.push_back(optional_input(i));
+  TRIVET_ASSIGN(Tensor y, apply(*find_op("", base, kFusedOpset), node, std::move(inputs)));
+  const Node add{.op_type = "Add", .opset = kFusedOpset, .outputs = {0}};
+  for (std::size_t i = base_inputs; i < context.node().inputs.size(); ++i) {
+    if (!context.has_input(i)) continue;
+    TRIVET_ASSIGN(y, apply(*find_op("", "Add", kFusedOpset), add, {&y, &context.input(i)}));
+  }
+  const Node activation = fused_activation(context.node());
+  if (!activation.op_type.empty()) {
+    TRIVET_ASSIGN(const OpDef* op, find_op(activation));
+    TRIVET_ASSIGN(y, apply(*op, activation, {&y}));
+  }
+  context.set_output(0, std::move(y));
+  return {};
 }
 
 }  // namespace trivet::ops

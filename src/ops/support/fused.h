@@ -4,7 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "graph/graph.h"
+#include "ops/eval_context.h"
 
 namespace trivet::ops {
 
@@ -20,5 +22,10 @@ void set_fused_activation(Node& fused, const Node& activation);
 
 /// The activation as a node of its own; its op_type is empty when there is none.
 [[nodiscard]] Node fused_activation(const Node& fused);
+
+/// The plain evaluation of a fused node: `base` (an operator of ai.onnx) of the first `base_inputs`
+/// inputs, plus each further input, through the node's activation.
+[[nodiscard]] Result<void> eval_fused(EvalContext& context, std::string_view base,
+                                      std::size_t base_inputs);
 
 }  // namespace trivet::ops

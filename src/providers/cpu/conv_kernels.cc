@@ -264,9 +264,9 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
   const std::int64_t positions = positions_of(w);
   const std::int64_t size = method.winograd;
   const std::int64_t units = size != 0 ? ceil_div(w.out_height, size) * ceil_div(w.out_width, size)
-                                       : ceil_div(positions, table.conv_rows);
+                                       : ceil_div(positions, table.tile_m);
   const std::int64_t images = p.plan.batch * groups.count;
-  const std::int64_t panels = table.panels(groups.out_channels);
+  const std::int64_t panels = table.panel_count(groups.out_channels);
   const std::int64_t packed_size = packed.size() / groups.count;
   const std::int64_t in_size = groups.in_channels * w.in_height * w.in_width;
   const std::int64_t macs = positions * packed_size * images;
@@ -307,8 +307,8 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
       if (size != 0) {
         table.winograd(call, size, unit_begin, unit_end, panel_begin, panel_end, own);
       } else {
-        table.conv_blocked(call, unit_begin * table.conv_rows,
-                           std::min(positions, unit_end * table.conv_rows), panel_begin, panel_end,
+        table.conv_blocked(call, unit_begin * table.tile_m,
+                           std::min(positions, unit_end * table.tile_m), panel_begin, panel_end,
                            own);
       }
     };

@@ -1,7 +1,11 @@
 #include "providers/cpu/fuse.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
 #include <set>
+#include <string>
 
 #include "graph/patch.h"
 #include "ops/support/fused.h"
@@ -47,48 +51,143 @@ bool is_depthwise(const Graph& graph, const Node& conv) {
          (*weight.shape)[1].equals(1);
 }
 
-/// What a Conv and its followers become. `last` is the node whose output the fused node gives.
-struct Chain {
-  NodeId conv = kNoNode;
-  NodeId add = kNoNode;
-  NodeId last = kNoNode;
-  Node fused;
+/// A node and the followers that it takes in, one after the other.
+class Chain {
+ public:
+  /// `fused` starts as the node under its fused name.
+  Chain(const Graph& graph, const Readers& readers, const std::vector<bool>& taken, NodeId head,
+        std::string name)
+      : graph_(graph), readers_(readers), taken_(taken), members_{head}, fused_(graph.node(head)) {
+    fused_.domain = ops::kFusedDomain;
+    fused_.op_type = std::move(name);
+    fused_.opset = ops::kFusedOpset;
+  }
+
+  /// Takes in an Add of the value so far and another that `accepts` says yes to; the other becomes
+  /// input `position`.
+  template <class Accepts>
+  bool take_add(std::size_t position, const Accepts& accepts) {
+    const NodeId next = free_reader();
+    if (next == kNoNode || !graph_.node(next).is("Add")) return false;
+    const Node& add = graph_.node(next);
+    const ValueId other = add.inputs[0] == result() ? add.inputs[1] : add.inputs[0];
+    if (other == result() || !accepts(other)) return false;
+    fused_.inputs.resize(std::max(fused_.inputs.size(), position + 1), kNoValue);
+    fused_.inputs[position] = other;
+    members_.push_back(next);
+    return true;
+  }
+
+  void take_activation() {
+    const NodeId next = free_reader();
+    if (next == kNoNode || graph_.node(next).inputs[0] != result()) return;
+    const Node& follower = graph_.node(next);
+    const auto activation = attribute_form(follower, [&](std::size_t i) -> const Tensor* {
+      return graph_.is_constant(follower.input(i)) ? &graph_.value(follower.inputs[i]).constant
+                                                   : nullptr;
+    });
+    if (!activation) return;
+    ops::set_fused_activation(fused_, *activation);
+    members_.push_back(next);
+  }
+
+  [[nodiscard]] ValueId result() const { return graph_.node(members_.back()).outputs[0]; }
+
+  /// Records the rewrite; false when there is nothing to fuse.
+  bool apply(GraphPatch& patch, std::vector<bool>& taken) {
+    if (members_.size() == 1) return false;
+    fused_.outputs = graph_.node(members_.back()).outputs;
+    for (const NodeId member : members_) {
+      taken[static_cast<std::size_t>(member)] = true;
+      if (member != members_.back()) patch.remove_node(member);
+    }
+    patch.replace_node(members_.back(), std::move(fused_));
+    return true;
+  }
+
+ private:
+  [[nodiscard]] NodeId free_reader() const {
+    const NodeId next = readers_.only_reader(result());
+    return next != kNoNode && !taken_[static_cast<std::size_t>(next)] ? next : kNoNode;
+  }
+
+  const Graph& graph_;
+  const Readers& readers_;
+  const std::vector<bool>& taken_;
+  std::vector<NodeId> members_;
+  Node fused_;
 };
 
-Chain follow(const Graph& graph, const Readers& readers, const Inference& inference, NodeId conv_id,
-             const std::vector<bool>& taken) {
-  const Node& conv = graph.node(conv_id);
-  Chain chain{conv_id, kNoNode, conv_id, conv};
-  chain.fused.domain = ops::kFusedDomain;
-  chain.fused.op_type = "FusedConv";
-  chain.fused.opset = ops::kFusedOpset;
-  NodeId next = readers.only_reader(conv.output(0));
-  const auto free = [&](NodeId id) {
-    return id != kNoNode && !taken[static_cast<std::size_t>(id)];
-  };
-  if (free(next) && graph.node(next).is("Add") && !is_depthwise(graph, conv)) {
-    const Node& add = graph.node(next);
-    const ValueId other = add.inputs[0] == conv.outputs[0] ? add.inputs[1] : add.inputs[0];
-    if (other != conv.outputs[0] && same_known_shape(inference, conv.outputs[0], other)) {
-      chain.fused.inputs.resize(4, kNoValue);
-      chain.fused.inputs[3] = other;
-      chain.add = chain.last = next;
-      next = readers.only_reader(add.output(0));
-    }
+/// The constant number that `node` has as one operand, beside `value` as the other.
+std::optional<double> number_beside(const Graph& graph, const Node& node, ValueId value) {
+  if (node.inputs.size() != 2) return std::nullopt;
+  const ValueId other = node.inputs[0] == value ? node.inputs[1] : node.inputs[0];
+  const bool usable = other != value && graph.is_constant(other) &&
+                      graph.value(other).constant.dtype() == DType::kFloat32 &&
+                      graph.value(other).constant.size() == 1;
+  if (!usable) return std::nullopt;
+  return graph.value(other).constant.data<float>()[0];
+}
+
+bool is_near(std::optional<double> number, double expected) {
+  return number && std::abs(*number - expected) < 1e-4 * expected;
+}
+
+/// What the parts of a decomposed GELU are: x/2 · (1 + erf(x/√2)), with the half at either end.
+struct Gelu {
+  ValueId x = kNoValue;
+  NodeId last = kNoNode;
+  std::vector<NodeId> others;
+};
+
+std::optional<Gelu> match_gelu(const Graph& graph, const Readers& readers, NodeId erf_id) {
+  const Node& erf = graph.node(erf_id);
+  const NodeId scale_id = graph.value(erf.inputs[0]).producer;
+  if (scale_id == kNoNode || readers.only_reader(erf.inputs[0]) != erf_id) return std::nullopt;
+  const Node& scale = graph.node(scale_id);
+  Gelu gelu;
+  gelu.x = graph.is_constant(scale.input(0)) ? scale.input(1) : scale.input(0);
+  const bool scaled =
+      (scale.is("Div") && scale.input(0) == gelu.x &&
+       is_near(number_beside(graph, scale, gelu.x), std::numbers::sqrt2)) ||
+      (scale.is("Mul") && is_near(number_beside(graph, scale, gelu.x), std::numbers::sqrt2 / 2));
+  const NodeId plus_id = readers.only_reader(erf.outputs[0]);
+  if (!scaled || plus_id == kNoNode) return std::nullopt;
+  const Node& plus = graph.node(plus_id);
+  const NodeId product_id = readers.only_reader(plus.outputs[0]);
+  if (!plus.is("Add") || !is_near(number_beside(graph, plus, erf.outputs[0]), 1) ||
+      product_id == kNoNode || !graph.node(product_id).is("Mul")) {
+    return std::nullopt;
   }
-  if (free(next) && graph.node(next).inputs[0] == graph.node(chain.last).outputs[0]) {
-    const Node& follower = graph.node(next);
-    const auto activation = attribute_form(follower, [&](std::size_t i) -> const Tensor* {
-      return graph.is_constant(follower.input(i)) ? &graph.value(follower.inputs[i]).constant
-                                                  : nullptr;
-    });
-    if (activation) {
-      ops::set_fused_activation(chain.fused, *activation);
-      chain.last = next;
-    }
+  const Node& product = graph.node(product_id);
+  const ValueId other =
+      product.inputs[0] == plus.outputs[0] ? product.inputs[1] : product.inputs[0];
+  gelu.others = {scale_id, erf_id, plus_id};
+  if (other == gelu.x) {  // the half follows
+    const NodeId half_id = readers.only_reader(product.outputs[0]);
+    const bool halved = half_id != kNoNode && graph.node(half_id).is("Mul") &&
+                        is_near(number_beside(graph, graph.node(half_id), product.outputs[0]), 0.5);
+    if (!halved) return std::nullopt;
+    gelu.others.push_back(product_id);
+    gelu.last = half_id;
+    return gelu;
   }
-  chain.fused.outputs = graph.node(chain.last).outputs;
-  return chain;
+  const NodeId half_id = other == kNoValue ? kNoNode : graph.value(other).producer;
+  const bool halved = half_id != kNoNode && readers.only_reader(other) == product_id &&
+                      graph.node(half_id).is("Mul") &&
+                      is_near(number_beside(graph, graph.node(half_id), gelu.x), 0.5);
+  if (!halved) return std::nullopt;
+  gelu.others.push_back(half_id);
+  gelu.last = product_id;
+  return gelu;
+}
+
+/// A product with a constant matrix, and the shape of what is added to each of its rows.
+bool is_bias(const Graph& graph, ValueId value, std::int64_t columns) {
+  if (!graph.is_constant(value)) return false;
+  const Tensor& bias = graph.value(value).constant;
+  return bias.dtype() == DType::kFloat32 && bias.size() == columns && bias.rank() >= 1 &&
+         bias.shape().back() == columns;
 }
 
 }  // namespace
@@ -119,6 +218,28 @@ Result<int> recognise_silu(Graph& graph) {
   return found;
 }
 
+Result<int> recognise_gelu(Graph& graph) {
+  const Readers readers(graph);
+  GraphPatch patch(graph, "recognise-gelu");
+  int found = 0;
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (!graph.nodes()[i].is("Erf")) continue;
+    const auto gelu = match_gelu(graph, readers, static_cast<NodeId>(i));
+    if (!gelu) continue;
+    Node node;
+    node.name = graph.node(gelu->last).name;
+    node.op_type = "Gelu";
+    node.opset = ops::kFusedOpset;
+    node.inputs = {gelu->x};
+    node.outputs = graph.node(gelu->last).outputs;
+    patch.replace_node(gelu->last, std::move(node));
+    for (const NodeId other : gelu->others) patch.remove_node(other);
+    ++found;
+  }
+  TRIVET_TRY(patch.apply());
+  return found;
+}
+
 Result<int> fuse_conv(Graph& graph) {
   TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
   const Readers readers(graph);
@@ -127,25 +248,47 @@ Result<int> fuse_conv(Graph& graph) {
   int fused = 0;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const auto id = static_cast<NodeId>(i);
-    if (!graph.node(id).is("Conv") ||
-        inference[graph.node(id).outputs[0]].type.dtype != DType::kFloat32)
-      continue;
-    Chain chain = follow(graph, readers, inference, id, taken);
-    if (chain.last == chain.conv) continue;
-    for (const NodeId member : {chain.conv, chain.add, chain.last}) {
-      if (member != kNoNode) taken[static_cast<std::size_t>(member)] = true;
-      if (member != kNoNode && member != chain.last) patch.remove_node(member);
+    const Node& conv = graph.node(id);
+    if (!conv.is("Conv") || inference[conv.outputs[0]].type.dtype != DType::kFloat32) continue;
+    Chain chain(graph, readers, taken, id, "FusedConv");
+    if (!is_depthwise(graph, conv)) {
+      chain.take_add(
+          3, [&](ValueId other) { return same_known_shape(inference, chain.result(), other); });
     }
-    patch.replace_node(chain.last, std::move(chain.fused));
-    ++fused;
+    chain.take_activation();
+    fused += chain.apply(patch, taken) ? 1 : 0;
+  }
+  TRIVET_TRY(patch.apply());
+  return fused;
+}
+
+Result<int> fuse_matmul(Graph& graph) {
+  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
+  const Readers readers(graph);
+  std::vector<bool> taken(graph.nodes().size(), false);
+  GraphPatch patch(graph, "fuse-matmul");
+  int fused = 0;
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const auto id = static_cast<NodeId>(i);
+    const Node& matmul = graph.node(id);
+    if (!matmul.is("MatMul") || !graph.is_constant(matmul.inputs[1])) continue;
+    const Tensor& b = graph.value(matmul.inputs[1]).constant;
+    if (b.dtype() != DType::kFloat32 || b.rank() != 2) continue;
+    Chain chain(graph, readers, taken, id, "FusedMatMul");
+    chain.take_add(2, [&](ValueId other) { return is_bias(graph, other, b.dim(1)); });
+    chain.take_add(
+        3, [&](ValueId other) { return same_known_shape(inference, chain.result(), other); });
+    chain.take_activation();
+    fused += chain.apply(patch, taken) ? 1 : 0;
   }
   TRIVET_TRY(patch.apply());
   return fused;
 }
 
 Result<void> fuse(Graph& graph) {
-  TRIVET_TRY(recognise_silu(graph));
-  TRIVET_TRY(fuse_conv(graph));
+  for (const auto pass : {recognise_silu, recognise_gelu, fuse_conv, fuse_matmul}) {
+    TRIVET_TRY(pass(graph));
+  }
   return {};
 }
 

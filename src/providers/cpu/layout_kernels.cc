@@ -90,6 +90,70 @@ std::optional<Kernel> channels_last_kernel(const SelectContext& context, const S
   return std::nullopt;
 }
 
+/// Any permutation as rows along the last axis of the output, whose elements lie `step` apart in
+/// the input; `axes` are those before it, outermost first.
+struct PermutedRows {
+  struct Axis {
+    std::int64_t size;
+    std::int64_t step;  ///< in the input
+  };
+  std::vector<Axis> axes;
+  std::int64_t length = 1;
+  std::int64_t step = 1;
+};
+
+PermutedRows as_rows(const Shape& shape, const std::vector<std::int64_t>& perm) {
+  std::vector<std::int64_t> steps(shape.size(), 1);
+  for (std::size_t i = shape.size() - 1; i-- > 0;) steps[i] = steps[i + 1] * shape[i + 1];
+  PermutedRows rows;
+  for (const std::int64_t from : perm) {
+    const auto axis = static_cast<std::size_t>(from);
+    if (shape[axis] == 1) continue;
+    // Together with the axis before it, where it continues that one.
+    if (!rows.axes.empty() && rows.axes.back().step == shape[axis] * steps[axis]) {
+      rows.axes.back() = {rows.axes.back().size * shape[axis], steps[axis]};
+    } else {
+      rows.axes.push_back({shape[axis], steps[axis]});
+    }
+  }
+  if (rows.axes.empty()) return rows;
+  rows.length = rows.axes.back().size;
+  rows.step = rows.axes.back().step;
+  rows.axes.pop_back();
+  return rows;
+}
+
+void permute_rows(const PermutedRows& rows, const float* x, float* y, std::int64_t begin,
+                  std::int64_t end) {
+  for (std::int64_t row = begin; row < end; ++row) {
+    const float* from = x;
+    std::int64_t rest = row;
+    for (std::size_t i = rows.axes.size(); i-- > 0;) {
+      const std::int64_t outer = rest / rows.axes[i].size;
+      from += (rest - outer * rows.axes[i].size) * rows.axes[i].step;
+      rest = outer;
+    }
+    float* to = y + row * rows.length;
+    if (rows.step == 1) {
+      std::copy_n(from, rows.length, to);
+    } else {
+      for (std::int64_t i = 0; i < rows.length; ++i) to[i] = from[i * rows.step];
+    }
+  }
+}
+
+Kernel rows_kernel(const Shape& shape, const std::vector<std::int64_t>& perm) {
+  Kernel kernel;
+  kernel.name = "permute-rows";
+  kernel.run = [rows = as_rows(shape, perm), size = element_count(shape)](const KernelArgs& args) {
+    const float* x = args.inputs[0]->data<float>().data();
+    float* y = args.outputs[0]->mutable_data<float>().data();
+    split(args.threads, size / rows.length, kLeastElements / rows.length + 1,
+          [&](std::int64_t begin, std::int64_t end, int) { permute_rows(rows, x, y, begin, end); });
+  };
+  return kernel;
+}
+
 Result<std::optional<Kernel>> select_transpose(const SelectContext& context) {
   const auto x = context.float_input(0);
   if (!x || element_count(*x) == 0) return std::optional<Kernel>();
@@ -101,7 +165,7 @@ Result<std::optional<Kernel>> select_transpose(const SelectContext& context) {
   if (!y || perm.size() != x->size()) return std::optional<Kernel>();
   if (auto kernel = channels_last_kernel(context, *x, *y, perm)) return kernel;
   const auto matrices = as_matrices(*x, perm);
-  if (!matrices) return std::optional<Kernel>();
+  if (!matrices) return std::optional(rows_kernel(*x, perm));
   Kernel kernel;
   kernel.name = "transpose";
   kernel.run = [m = *matrices, &table = context.table](const KernelArgs& args) {

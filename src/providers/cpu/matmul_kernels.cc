@@ -2,11 +2,14 @@
 #include <array>
 
 #include "base/math.h"
+#include "ops/support/fused.h"
+#include "providers/cpu/activation.h"
 #include "providers/cpu/kernel.h"
 
 namespace trivet::cpu {
 namespace {
 
+using kernels::Activation;
 using kernels::GemmArgs;
 
 /// Products below this many multiply-accumulates stay on one thread.
@@ -46,15 +49,23 @@ Result<Tensor> packed_constant(const SelectContext& context, const Tensor& b, bo
                              [&] { return pack_b(b, transposed, context.table); });
 }
 
-/// A[..., m, k] times one constant B[k, n]: all leading axes of A are rows.
+const float* data_or_null(const KernelArgs& args, std::size_t i) {
+  return i < args.inputs.size() && args.inputs[i] != nullptr ? args.inputs[i]->data<float>().data()
+                                                             : nullptr;
+}
+
+/// A[..., m, k] times one constant B[k, n]: all leading axes of A are rows. Input 2 is added to
+/// each row, input 3 to all.
 Result<std::optional<Kernel>> constant_b(const SelectContext& context, const Shape& a,
-                                         const Tensor& b) {
+                                         const Tensor& b, const Activation& activation) {
   TRIVET_ASSIGN(const Tensor packed, packed_constant(context, b, false));
   GemmArgs base{.m = element_count(a) / a.back(),
                 .n = b.dim(1),
                 .k = b.dim(0),
                 .a_stride = b.dim(0),
                 .c_stride = b.dim(1)};
+  base.epilogue.activation = activation;
+  base.epilogue.residual_stride = base.n;
   Kernel kernel;
   kernel.name = "gemm";
   kernel.run = [base, packed, &table = context.table](const KernelArgs& args) {
@@ -62,6 +73,8 @@ Result<std::optional<Kernel>> constant_b(const SelectContext& context, const Sha
     call.a = args.inputs[0]->data<float>().data();
     call.b = packed.data<float>().data();
     call.c = args.outputs[0]->mutable_data<float>().data();
+    call.epilogue.column_bias = data_or_null(args, 2);
+    call.epilogue.residual = data_or_null(args, 3);
     run_gemm(table, call, args.threads);
   };
   return std::optional(std::move(kernel));
@@ -110,9 +123,26 @@ Result<std::optional<Kernel>> select_matmul(const SelectContext& context) {
                       element_count(*b) > 0 && a->back() == (*b)[b->size() - 2];
   if (!usable) return std::optional<Kernel>();
   const Tensor* constant = context.float_constant(1);
-  if (constant != nullptr && b->size() == 2) return constant_b(context, *a, *constant);
+  if (constant != nullptr && b->size() == 2) return constant_b(context, *a, *constant, {});
   const bool same_batch = std::equal(a->begin(), a->end() - 2, b->begin(), b->end() - 2);
   return same_batch ? std::optional(batched(context, *a, *b)) : std::nullopt;
+}
+
+Result<std::optional<Kernel>> select_fused_matmul(const SelectContext& context) {
+  const auto a = context.float_input(0);
+  const auto y = context.float_output(0);
+  const Tensor* b = context.float_constant(1);
+  const bool usable = a && y && b != nullptr && b->rank() == 2 && a->size() >= 2 &&
+                      element_count(*a) > 0 && b->size() > 0 && a->back() == b->dim(0);
+  if (!usable) return std::optional<Kernel>();
+  const bool biased = context.has_input(2);
+  if (biased && (!context.float_input(2) || element_count(*context.float_input(2)) != b->dim(1)))
+    return std::optional<Kernel>();
+  if (context.has_input(3) && context.float_input(3) != y) return std::optional<Kernel>();
+  const Node fused = ops::fused_activation(context.node);
+  const auto activation = fused.op_type.empty() ? Activation{} : activation_of(fused);
+  if (!activation) return std::optional<Kernel>();
+  return constant_b(context, *a, *b, *activation);
 }
 
 /// Gemm with constant B. C is added as a bias where it is one number per column.
@@ -141,15 +171,15 @@ Result<std::optional<Kernel>> select_gemm(const SelectContext& context) {
     call.a = args.inputs[0]->data<float>().data();
     call.b = packed.data<float>().data();
     call.c = args.outputs[0]->mutable_data<float>().data();
-    const bool biased = args.inputs.size() > 2 && args.inputs[2] != nullptr;
-    call.epilogue.column_bias = biased ? args.inputs[2]->data<float>().data() : nullptr;
+    call.epilogue.column_bias = data_or_null(args, 2);
     run_gemm(table, call, args.threads);
   };
   return std::optional(std::move(kernel));
 }
 
-constexpr std::array<SelectorEntry, 2> kEntries = {
-    {{"MatMul", select_matmul}, {"Gemm", select_gemm}}};
+constexpr std::array<SelectorEntry, 3> kEntries = {{{"MatMul", select_matmul},
+                                                    {"trivet.FusedMatMul", select_fused_matmul},
+                                                    {"Gemm", select_gemm}}};
 
 }  // namespace
 

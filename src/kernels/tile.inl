@@ -1,0 +1,45 @@
+// The register tile that matrix products and convolutions share: rows of A, or positions, times
+// vectors of a packed panel of B, or of filters.
+#pragma once
+
+#include "kernels/elementwise.inl"
+
+namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
+namespace {
+
+// Rows · vectors sums fill the registers, beside one row of B and a broadcast: 6·4 of 32, 6·2
+// of 16. Six rows leave a general register for the place of each, so that rows may lie anywhere.
+#if defined(TRIVET_SIMD_AVX512) || defined(TRIVET_SIMD_NEON)
+constexpr int kTileM = 6;
+constexpr int kPanelVectors = 4;
+#elif defined(TRIVET_SIMD_AVX2)
+constexpr int kTileM = 6;
+constexpr int kPanelVectors = 2;
+#else
+constexpr int kTileM = 4;
+constexpr int kPanelVectors = 2;
+#endif
+constexpr int kPanelN = kPanelVectors * kLanes;
+/// Depth of a block: a panel's block (16 KiB with AVX2) stays in the first-level cache.
+constexpr Index kTileK = 256;
+
+/// sum[i][j] += Σ a[row[i] + l] · b[l · b_step + j · kLanes] over l < depth.
+template <int kRows, int kVectors>
+TRIVET_INLINE void multiply(const float* a, const Index (&row)[kRows], const float* b, Index b_step,
+                            Index depth, F (&sum)[kRows][kVectors]) {
+#pragma GCC unroll 1
+  for (Index l = 0; l < depth; ++l, ++a, b += b_step) {
+    F weight[kVectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) weight[j] = load(b + j * kLanes);
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) {
+      const F value = splat(a[row[i]]);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) sum[i][j] = fma(value, weight[j], sum[i][j]);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace trivet::kernels::TRIVET_ISA_NAMESPACE
