@@ -31,10 +31,13 @@ class ConvGraph {
     conv_ = node("Conv", {input_, w}, "conv");
   }
 
-  ValueId node(const std::string& type, std::vector<ValueId> inputs, const std::string& name) {
+  /// Its first output; `second` names another that nobody reads.
+  ValueId node(const std::string& type, std::vector<ValueId> inputs, const std::string& name,
+               const std::string& second = "") {
     const ValueId out = builder_.add_value(name);
     Node n{
         .name = name, .op_type = type, .opset = 15, .inputs = std::move(inputs), .outputs = {out}};
+    if (!second.empty()) n.outputs.push_back(builder_.add_value(second));
     builder_.add_node(std::move(n));
     return out;
   }
@@ -124,6 +127,25 @@ TEST(Passes, ChainsOfNoOpsGoAndOutputsKeepTheirNames) {
   expect_same(run(graph), before);
 }
 
+/// PyTorch writes Dropout with ratio 0 in training form, and declares a mask that nobody reads.
+TEST(Passes, DropoutGoesWhereItDropsNothing) {
+  for (const float ratio : {0.0F, 0.5F}) {
+    for (const bool training : {false, true}) {
+      ConvGraph g;
+      auto flag = Tensor::allocate(DType::kBool, {});
+      ASSERT_TRUE(flag);
+      *static_cast<bool*>(flag->mutable_raw()) = training;
+      const ValueId amount =
+          g.constant("ratio", Tensor::from_values<float>({}, std::vector{ratio}));
+      const ValueId mode = g.constant("training", *flag);
+      g.output(g.node("Dropout", {g.conv(), amount, mode}, "out", "mask"));
+      Graph graph = g.finish();
+      ASSERT_TRUE(optimize(graph));
+      EXPECT_EQ(types(graph), training && ratio > 0 ? (Types{"Conv", "Dropout"}) : Types{"Conv"});
+    }
+  }
+}
+
 TEST(Passes, AnIdentityFromInputToOutputStays) {
   ConvGraph g;
   g.output(g.node("Identity", {g.input()}, "out"));
@@ -196,6 +218,77 @@ TEST(FuseConv, SiluOnlyWhereTheSigmoidIsReadOnce) {
     const auto found = cpu::recognise_silu(graph);
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(*found, twice ? 0 : 1);
+    expect_same(run(graph), before);
+  }
+}
+
+/// GELU in the forms that exporters write: what divides or scales x, and where the half stands.
+TEST(FuseMatmul, RecognisesGelu) {
+  for (const bool divides : {false, true}) {
+    for (const bool half_first : {false, true}) {
+      ConvGraph g;
+      const auto number = [&g](const std::string& name, float value) {
+        return g.constant(name, Tensor::from_values<float>({}, std::vector{value}));
+      };
+      const ValueId scale = number("scale", divides ? 1.41421356F : 0.70710678F);
+      const ValueId half = number("half", 0.5F);
+      const ValueId scaled = g.node(divides ? "Div" : "Mul", {g.conv(), scale}, "scaled");
+      const ValueId erf = g.node("Erf", {scaled}, "erf");
+      const ValueId plus = g.node("Add", {number("one", 1), erf}, "plus");
+      const ValueId left = half_first ? g.node("Mul", {g.conv(), half}, "left") : g.conv();
+      const ValueId product = g.node("Mul", {left, plus}, "product");
+      g.output(half_first ? product : g.node("Mul", {product, half}, "out"));
+      Graph graph = g.finish();
+      const auto before = run(graph);
+      const auto found = cpu::recognise_gelu(graph);
+      ASSERT_TRUE(found) << found.error().message;
+      EXPECT_EQ(*found, 1);
+      EXPECT_EQ(types(graph), (Types{"Conv", "Gelu"}));
+      expect_same(run(graph), before);
+    }
+  }
+}
+
+TEST(FuseMatmul, LeavesWhatIsNearlyGelu) {
+  ConvGraph g;
+  const auto number = [&g](const std::string& name, float value) {
+    return g.constant(name, Tensor::from_values<float>({}, std::vector{value}));
+  };
+  const ValueId scaled = g.node("Mul", {g.conv(), number("scale", 0.75F)}, "scaled");
+  const ValueId plus = g.node("Add", {g.node("Erf", {scaled}, "erf"), number("one", 1)}, "plus");
+  const ValueId product = g.node("Mul", {g.conv(), plus}, "product");
+  g.output(g.node("Mul", {product, number("half", 0.5F)}, "out"));
+  Graph graph = g.finish();
+  const auto found = cpu::recognise_gelu(graph);
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_EQ(*found, 0);
+}
+
+/// MatMul, bias, residual, activation: all of them, and what comes in another order or shape.
+TEST(FuseMatmul, TakesBiasResidualAndActivation) {
+  struct Case {
+    bool bias, residual, relu, wide_bias;
+    int nodes;  ///< left beside the Conv
+  };
+  for (const Case& c : {Case{true, true, true, false, 1}, Case{true, false, false, false, 1},
+                        Case{false, true, true, false, 1}, Case{false, false, true, false, 1},
+                        Case{true, false, false, true, 2}}) {
+    ConvGraph g;
+    const ValueId b = g.constant("b", numbers({3, 3}, -0.3F, 0.05F));
+    ValueId value = g.node("MatMul", {g.conv(), b}, "product");
+    if (c.bias) {
+      // One number per column is a bias; one per row is not.
+      const Shape shape = c.wide_bias ? Shape{4, 1} : Shape{3};
+      value = g.node("Add", {g.constant("bias", numbers(shape, 1, 0.5F)), value}, "biased");
+    }
+    if (c.residual) value = g.node("Add", {value, g.conv()}, "sum");
+    if (c.relu) value = g.node("Relu", {value}, "cut");
+    g.output(value);
+    Graph graph = g.finish();
+    const auto before = run(graph);
+    const auto fused = cpu::fuse_matmul(graph);
+    ASSERT_TRUE(fused) << fused.error().message;
+    EXPECT_EQ(graph.nodes().size(), static_cast<std::size_t>(c.nodes) + 1);
     expect_same(run(graph), before);
   }
 }

@@ -5,10 +5,13 @@
 namespace trivet {
 namespace {
 
-bool is_no_op(const Graph& graph, const Node& node, const Inference& inference) {
+/// `uses`: how often each value is read.
+bool is_no_op(const Graph& graph, const Node& node, const Inference& inference,
+              const std::vector<int>& uses) {
   if (node.is("Identity")) return true;
   if (node.is("Dropout")) {
-    if (node.output(1) != kNoValue) return false;  // somebody reads the mask
+    const ValueId mask = node.output(1);
+    if (mask != kNoValue && uses[static_cast<std::size_t>(mask)] > 0) return false;
     const ValueId training = node.input(2);
     if (node.opset < 12 || training == kNoValue) return true;
     const auto is_zero = [&](ValueId id) {
@@ -31,11 +34,12 @@ Result<int> remove_no_ops(Graph& graph) {
                 infer(graph, declared_inputs(graph), {}, {.keep_quantized = true}));
   std::vector<ValueId> stands_for(graph.value_count(),
                                   kNoValue);  // so that chains resolve in one sweep
+  const std::vector<int> uses = graph.use_counts();
   GraphPatch patch(graph, "remove-no-ops");
   int removed = 0;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& node = graph.nodes()[i];
-    if (node.output(0) == kNoValue || !is_no_op(graph, node, inference)) continue;
+    if (node.output(0) == kNoValue || !is_no_op(graph, node, inference, uses)) continue;
     ValueId source = node.inputs[0];
     while (stands_for[static_cast<std::size_t>(source)] != kNoValue)
       source = stands_for[static_cast<std::size_t>(source)];
