@@ -186,8 +186,9 @@ Method choose_method(const Problem& p, const MergedGroups& groups) {
   const bool possible = w.kernel_height == 3 && w.kernel_width == 3 && w.stride_height == 1 &&
                         w.stride_width == 1 && w.dilation_height == 1 && w.dilation_width == 1;
   if (planar || !possible) return direct;
-  return std::ranges::min({direct, Method{.winograd = 2}, Method{.winograd = 4}}, {},
-                          [&](const Method& method) { return cost(method, p, groups); });
+  return std::min(
+      {direct, Method{.winograd = 2}, Method{.winograd = 4}},
+      [&](const Method& a, const Method& b) { return cost(a, p, groups) < cost(b, p, groups); });
 }
 
 Result<Tensor> pack(const Problem& p, const MergedGroups& groups, const Method& method) {
