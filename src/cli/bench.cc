@@ -128,6 +128,14 @@ void add_modes(CLI::App& command, BenchOptions& options) {
                   "Write the same protocol as a Python script for onnxruntime")
       ->type_name("FILE");
   command.add_flag("--torch", options.torch, "--emit-script for PyTorch instead");
+  // What only one mode reads is an error without it.
+  command.get_option("--qps")->needs("--scenario");
+  command.get_option("--target-ms")->needs("--scenario");
+  command.get_option("--threshold")->needs("--compare");
+  command.get_option("--torch")->needs("--emit-script");
+  for (const char* mode : {"--compare", "--machine", "--emit-script"}) {
+    command.get_option("--watts")->excludes(mode);
+  }
 }
 
 }  // namespace

@@ -85,6 +85,12 @@ holds "abs(sum(s['mean_ms'] for s in d['stages']) - d['whole']['mean_ms']) < 1e-
 refused "needs one picture" trivet bench $small --end-to-end
 refused "needs one picture" trivet bench $small --end-to-end --input x.npy
 
+# ---- what only one mode reads ----
+refused "requires --compare" trivet bench $small --threshold 5
+refused "requires --emit-script" trivet bench $small --torch
+refused "requires --scenario" trivet bench $small --qps 5
+refused "excludes --watts" trivet bench --machine --watts 15
+
 # ---- the same protocol elsewhere ----
 expect 0 trivet bench $small --runs 6 --warmup 1 --threads 1 --emit-script script.py
 expect 0 "$root/.venv/bin/python" script.py
