@@ -104,63 +104,81 @@ class Bench {
            std::to_string(layer.size) + "^2";
   }
 
+  [[nodiscard]] Floats blocks_of(std::int64_t channels, std::int64_t positions) const {
+    return values(table_.blocks(channels) * table_.lanes * positions);
+  }
+
+  /// Directly, and by Winograd's algorithm where that can be; GFLOP/s are those of the definition.
   void conv(const Layer& layer) const {
-    ConvArgs args;
-    args.in_channels = layer.in_channels;
-    args.out_channels = layer.out_channels;
-    args.window = window_of(layer);
+    const bool planar = layer.in_channels < table_.lanes;
+    BlockedConvArgs args{.in_channels = layer.in_channels,
+                         .out_channels = layer.out_channels,
+                         .window = window_of(layer),
+                         .planar = planar};
     const Window& w = args.window;
-    const std::int64_t filters =
-        layer.in_channels * layer.out_channels * layer.kernel * layer.kernel;
+    const std::int64_t taps = layer.kernel * layer.kernel;
+    const std::int64_t filters = layer.in_channels * layer.out_channels * taps;
     const std::int64_t positions = w.out_height * w.out_width;
-    const Floats input = values(layer.in_channels * w.in_height * w.in_width);
+    const std::int64_t panels = table_.panel_count(layer.out_channels);
+    const Floats input = planar ? values(layer.in_channels * w.in_height * w.in_width)
+                                : blocks_of(layer.in_channels, w.in_height * w.in_width);
     const Floats weights = values(filters);
     const Floats bias = values(layer.out_channels);
-    Floats packed = zeros(filters);
-    Floats output = zeros(layer.out_channels * positions);
-    Floats scratch = zeros(table_.conv_scratch(args));
-    table_.pack_conv_weights(weights.data(), layer.out_channels, layer.in_channels,
-                             layer.kernel * layer.kernel, packed.data());
+    Floats output = blocks_of(layer.out_channels, positions);
     args.input = input.data();
-    args.weights = packed.data();
+    args.bias = bias.data();
     args.output = output.data();
-    args.epilogue.row_bias = bias.data();
-    args.epilogue.activation.function = Unary::kRelu;
-    line(name_of("conv", layer), 2.0 * static_cast<double>(filters * positions), "FLOP", [&] {
-      table_.conv(args, 0, table_.panel_count(positions), 0, table_.tile_count(layer.out_channels),
-                  scratch.data());
-    });
+    args.activation.function = Unary::kRelu;
+    const std::int64_t pairs = table_.blocks(layer.out_channels) * table_.lanes * layer.in_channels;
+    const double flops = 2.0 * static_cast<double>(filters * positions);
+
+    Floats packed = zeros(pairs * taps);
+    Floats scratch = zeros(table_.conv_blocked_scratch(args));
+    table_.pack_blocked_weights(weights.data(), layer.out_channels, layer.in_channels, taps, planar,
+                                packed.data());
+    args.weights = packed.data();
+    line(name_of("conv", layer), flops, "FLOP",
+         [&] { table_.conv_blocked(args, 0, positions, 0, panels, scratch.data()); });
+    if (planar || layer.kernel != 3 || layer.stride != 1) return;
+    for (const std::int64_t out : {2, 4}) {
+      const std::int64_t edge = (w.out_height + out - 1) / out;
+      packed = zeros(pairs * (out + 2) * (out + 2));
+      scratch = zeros(table_.winograd_scratch(args, out));
+      table_.pack_winograd_weights(weights.data(), layer.out_channels, layer.in_channels, out,
+                                   packed.data());
+      args.weights = packed.data();
+      line(name_of(out == 2 ? "winograd2" : "winograd4", layer), flops, "FLOP",
+           [&] { table_.winograd(args, out, 0, edge * edge, 0, panels, scratch.data()); });
+    }
   }
 
   void depthwise(const Layer& layer) const {
-    DepthwiseArgs args;
-    args.channels = layer.out_channels;
-    args.window = window_of(layer);
+    BlockedDepthwiseArgs args{.channels = layer.out_channels, .window = window_of(layer)};
     const Window& w = args.window;
-    const std::int64_t outputs = layer.out_channels * w.out_height * w.out_width;
-    const Floats input = values(layer.in_channels * w.in_height * w.in_width);
-    const Floats weights = values(layer.out_channels * layer.kernel * layer.kernel);
-    Floats output = zeros(outputs);
-    Floats scratch = zeros(table_.depthwise_scratch(w));
+    const std::int64_t taps = layer.kernel * layer.kernel;
+    const std::int64_t rows = table_.blocks(layer.out_channels) * w.out_height;
+    const Floats input = blocks_of(layer.in_channels, w.in_height * w.in_width);
+    const Floats weights = blocks_of(layer.out_channels, taps);
+    Floats output = blocks_of(layer.out_channels, w.out_height * w.out_width);
     args.input = input.data();
     args.weights = weights.data();
     args.output = output.data();
     args.activation.function = Unary::kRelu;
     line(name_of("depthwise", layer),
-         2.0 * static_cast<double>(outputs * layer.kernel * layer.kernel), "FLOP",
-         [&] { table_.depthwise(args, 0, layer.out_channels, scratch.data()); });
+         2.0 * static_cast<double>(layer.out_channels * w.out_height * w.out_width * taps), "FLOP",
+         [&] { table_.depthwise_blocked(args, 0, rows); });
   }
 
   void pool(const Layer& layer, Pool kind, const char* name) const {
     PoolArgs args{.kind = kind, .window = window_of(layer)};
     const Window& w = args.window;
-    const Floats input = values(layer.in_channels * w.in_height * w.in_width);
-    Floats output = zeros(layer.out_channels * w.out_height * w.out_width);
-    Floats scratch = zeros(table_.pool_scratch(w));
+    const Floats input = blocks_of(layer.in_channels, w.in_height * w.in_width);
+    Floats output = blocks_of(layer.out_channels, w.out_height * w.out_width);
     args.input = input.data();
     args.output = output.data();
+    const std::int64_t rows = table_.blocks(layer.out_channels) * w.out_height;
     line(name_of(name, layer), static_cast<double>(output.size()), "element",
-         [&] { table_.pool(args, 0, layer.out_channels, scratch.data()); });
+         [&] { table_.pool_blocked(args, 0, rows); });
   }
 
   void elements(std::int64_t count) const {
