@@ -16,11 +16,6 @@ namespace {
 /// Positions whose block of depth stays in the second-level cache while all channels pass over it.
 constexpr Index kSlab = 32 * kTileM;
 
-/// Of a cache line, on the processors of today.
-constexpr Index kLineFloats = 16;
-/// Tiles of a slab up to which a panel's weights are asked for ahead.
-constexpr Index kFewTiles = 12;
-
 /// How a tile walks along a block of depth, in floats.
 struct DepthWalk {
   Index planes = 0;
@@ -285,14 +280,10 @@ void panel_over_slab(const BlockedConv& conv, const Slab& slab, const SlabInput&
   if (first && args.bias != nullptr) out.bias = args.bias + block * kLanes;
   out.bounds = bounds_of(activation);
   const float* addend = first ? args.residual : args.output;
-  // With few tiles, reading the next panel from far would take as long as using it: its lines are
-  // asked for a few at a time, before each tile.
   const float* next = b + vectors * kLanes * conv.depth;
-  const Index lines = tiles.count > kFewTiles ? 0 : in.depth(conv) * vectors * kLanes / kLineFloats;
+  const Index panel_floats = in.depth(conv) * vectors * kLanes;
   for (Index t = 0; t < tiles.count; ++t) {
-    for (Index line = lines * t / tiles.count; line < lines * (t + 1) / tiles.count; ++line) {
-      __builtin_prefetch(next + line * kLineFloats, 0, 2);
-    }
+    prefetch_share(next, panel_floats, t, tiles.count);
     const Index begin = tiles.begin(t);
     const Index rows = tiles.begin(t + 1) - begin;
     const Index offset = block * c_stride + (slab.begin + begin) * kLanes;

@@ -179,6 +179,7 @@ void gemm_block(const GemmArgs& args, const Destination& to, Index row_begin, In
       for (Index t = 0; t < tiles.count; ++t) {
         const Index row = row_begin + tiles.begin(t);
         const Index rows = tiles.begin(t + 1) - tiles.begin(t);
+        prefetch_share(b + args.k * kPanelN, depth * kPanelN, t, tiles.count);
         run_tile(to, row, rows, panel, block == 0, block == blocks - 1,
                  args.a + row * args.a_stride + k, args.a_stride, b, depth);
       }

@@ -23,6 +23,20 @@ constexpr int kPanelN = kPanelVectors * kLanes;
 /// Depth of a block: a panel's block (16 KiB with AVX2) stays in the first-level cache.
 constexpr Index kTileK = 256;
 
+/// Of a cache line, on the processors of today.
+constexpr Index kLineFloats = 16;
+
+/// With few tiles, reading the next panel from far would take as long as using this one: tile t of
+/// `tiles` asks for its share of the `floats` there.
+TRIVET_INLINE void prefetch_share(const float* next, Index floats, Index t, Index tiles) {
+  constexpr Index kFewTiles = 12;
+  if (tiles > kFewTiles) return;
+  const Index lines = floats / kLineFloats;
+  for (Index line = lines * t / tiles; line < lines * (t + 1) / tiles; ++line) {
+    __builtin_prefetch(next + line * kLineFloats, 0, 2);
+  }
+}
+
 /// sum[i][j] += Σ a[row[i] + l] · b[l · b_step + j · kLanes] over l < depth.
 template <int kRows, int kVectors>
 TRIVET_INLINE void multiply(const float* a, const Index (&row)[kRows], const float* b, Index b_step,
