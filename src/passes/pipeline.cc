@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <optional>
 
 #include "graph/patch.h"
 #include "passes/passes.h"
@@ -62,17 +63,29 @@ Result<int> run_on_subgraphs(Graph& graph, const Pass& pass) {
   return changes;
 }
 
+Result<void> check_names(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (std::ranges::find(kPasses, name, &Pass::name) != kPasses.end()) continue;
+    std::string known;
+    for (const Pass& pass : kPasses) known += cat(known.empty() ? "" : ", ", pass.name);
+    return invalid_argument("there is no pass '", name, "'; the passes are ", known);
+  }
+  return {};
+}
+
 }  // namespace
 
 std::span<const Pass> pipeline() { return kPasses; }
 
 Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& options) {
+  TRIVET_TRY(check_names(options.skip));
   std::vector<PassRecord> records;
   for (const Pass& pass : kPasses) records.push_back({pass.name, 0, 0.0});
   for (int round = 0; round < kMaxRounds; ++round) {
     int changes = 0;
     for (std::size_t i = 0; i < kPasses.size(); ++i) {
       if (std::ranges::find(options.skip, kPasses[i].name) != options.skip.end()) continue;
+      const std::optional<Graph> before = options.changed ? std::optional(graph) : std::nullopt;
       const auto start = std::chrono::steady_clock::now();
       auto done = run_pass(graph, kPasses[i]);
       if (!done) {
@@ -85,6 +98,7 @@ Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& op
       records[i].changes += *done;
       records[i].milliseconds += took.count();
       changes += *done;
+      if (before && *done > 0) options.changed(kPasses[i], *before, graph);
     }
     if (changes == 0) break;
   }

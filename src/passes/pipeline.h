@@ -2,6 +2,7 @@
 // run anywhere.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,9 +32,12 @@ struct PassRecord {
 
 struct OptimizeOptions {
   std::vector<std::string> skip;  ///< names of passes to leave out
+  /// Called after each pass that changed something.
+  std::function<void(const Pass& pass, const Graph& before, const Graph& after)> changed = {};
 };
 
-/// Runs the pipeline until no pass changes anything (a bounded number of rounds).
+/// Runs the pipeline until no pass changes anything (a bounded number of rounds). An unknown name
+/// in `skip` is an error.
 [[nodiscard]] Result<std::vector<PassRecord>> optimize(Graph& graph,
                                                        const OptimizeOptions& options = {});
 

@@ -158,9 +158,33 @@ TEST(Passes, SkippedPassesDoNothing) {
   ConvGraph g;
   g.output(g.norm());
   Graph graph = g.finish();
-  const auto records = optimize(graph, {.skip = {"fold-batch-norm"}});
+  const auto records = optimize(graph, {.skip = {"fold-batch-norm"}, .changed = {}});
   ASSERT_TRUE(records);
   EXPECT_EQ(types(graph), (Types{"Conv", "BatchNormalization"}));
+}
+
+TEST(Passes, AnUnknownNameIsAnErrorThatListsThem) {
+  ConvGraph g;
+  g.output(g.norm());
+  Graph graph = g.finish();
+  const auto records = optimize(graph, {.skip = {"fold-batch-norms"}, .changed = {}});
+  ASSERT_FALSE(records);
+  EXPECT_NE(records.error().message.find("fold-batch-norm, "), std::string::npos);
+}
+
+TEST(Passes, TellsWhatEachPassMadeOfTheGraph) {
+  ConvGraph g;
+  g.output(g.norm());
+  Graph graph = g.finish();
+  std::vector<std::string> told;
+  const auto records = optimize(
+      graph,
+      {.skip = {}, .changed = [&](const Pass& pass, const Graph& before, const Graph& after) {
+         told.emplace_back(pass.name);
+         EXPECT_GT(before.nodes().size(), after.nodes().size());
+       }});
+  ASSERT_TRUE(records);
+  EXPECT_EQ(told, std::vector<std::string>{"fold-batch-norm"});
 }
 
 /// Two convolutions over the same input, the first added to the second: a residual of equal shape.

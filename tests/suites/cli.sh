@@ -159,6 +159,23 @@ refused "bad.onnx" trivet profile --compare p.json bad.onnx
 echo '[]' >none.json
 refused "none.json: it is a trace, and holds no operators" trivet profile --compare p.json none.json
 
+# ---- optimize ----
+json trivet optimize $models/mobilevit_s.onnx -o small.onnx --json
+holds "d['nodes_before'] == 420 and d['nodes_after'] < 215 and d['parity']['passed'] and d['parity']['inputs'] == 3"
+holds "sum(d['operators_after'].values()) == d['nodes_after'] and 'Constant' not in d['operators_after']"
+holds "[p['name'] for p in d['passes']][0] == 'fold-constants' and all(p['changes'] >= 0 for p in d['passes'])"
+expect 0 trivet verify small.onnx $models/mobilevit_s.onnx --count 2
+expect 0 "$root/.venv/bin/python" -c "import onnx; onnx.checker.check_model('small.onnx')"
+refused "--force" trivet optimize $models/mobilevit_s.onnx -o small.onnx
+refused "write over" trivet optimize small.onnx -o small.onnx --force
+json trivet optimize $models/resnet18.onnx --list --skip-pass fold-batch-norm --json
+holds "d['output'] is None and d['parity'] is None and all(f['pass'] != 'fold-batch-norm' for f in d['firings'])"
+json trivet optimize $models/mobilevit_s.onnx --list --json
+holds "any('/3/Gather_1' in n for f in d['firings'] if f['pass'] == 'fold-constants' for n in f['nodes'])"
+refused "there is no pass 'fly'" trivet optimize $lite --list --skip-pass fly
+refused "--list" trivet optimize $lite
+refused "bad.onnx" trivet optimize bad.onnx --list
+
 # ---- providers ----
 json trivet providers --json
 holds "{p['name'] for p in d['providers']} >= {'cpu', 'reference'} and d['threads'] >= 1"
