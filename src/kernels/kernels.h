@@ -51,9 +51,10 @@ inline constexpr int kBinaryCount = 6;
 /// Which operand of a Binary is one number for the whole range, read through its pointer.
 enum class Scalar : std::uint8_t { kNone, kLeft, kRight };
 
-/// Max and Min return NaN when an element is NaN. Of no elements: 0, NaN, -inf, +inf.
-enum class Reduce : std::uint8_t { kSum, kMean, kMax, kMin };
-inline constexpr int kReduceCount = 4;
+/// kL2 is the root of the sum of squares. Max and Min return NaN when an element is NaN. Of no
+/// elements: 0, NaN, -inf, +inf, 0.
+enum class Reduce : std::uint8_t { kSum, kMean, kMax, kMin, kL2 };
+inline constexpr int kReduceCount = 5;
 
 /// What happens to the elements of a product before they are stored:
 /// activation(alpha·product + column_bias[j] + residual[i][j]).

@@ -142,6 +142,8 @@ TRIVET_INLINE float reduce_row(Reduce kind, const float* x, Index count) {
       return max_of_row(x, count);
     case Reduce::kMin:
       return min_of_row(x, count);
+    case Reduce::kL2:
+      return __builtin_sqrtf(sum_of_squares(x, count, 0));
   }
   return 0;
 }
@@ -177,6 +179,10 @@ void reduce_middle(const ReduceArgs& args, const float* x, float* y, Index colum
     case Reduce::kMin:
       return reduce_columns(
           args, x, y, columns, __builtin_inff(), [](F a, F b) { return min_nan(a, b); }, same);
+    case Reduce::kL2:
+      return reduce_columns(
+          args, x, y, columns, 0, [](F a, F b) { return fma(b, b, a); },
+          [](F v) { return sqrt(v); });
   }
 }
 

@@ -99,11 +99,13 @@ TEST_P(RowsTest, LayerNorm) {
 double reduce_one(const ReduceArgs& args, std::int64_t element) {
   const float* x = args.x + element / args.inner * args.reduce * args.inner + element % args.inner;
   double sum = 0;
+  double squares = 0;
   double largest = -INFINITY;
   double smallest = INFINITY;
   for (std::int64_t i = 0; i < args.reduce; ++i) {
     const double value = x[i * args.inner];
     sum += value;
+    squares += value * value;
     largest = std::isnan(value) || std::isnan(largest) ? NAN : std::max(largest, value);
     smallest = std::isnan(value) || std::isnan(smallest) ? NAN : std::min(smallest, value);
   }
@@ -116,6 +118,8 @@ double reduce_one(const ReduceArgs& args, std::int64_t element) {
       return largest;
     case Reduce::kMin:
       return smallest;
+    case Reduce::kL2:
+      return std::sqrt(squares);
   }
   return 0;
 }

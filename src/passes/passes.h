@@ -14,6 +14,10 @@ Result<int> fold_constants(Graph& graph);
 /// Lets readers of an operator that changes nothing read its input.
 Result<int> remove_no_ops(Graph& graph);
 
+/// Lets an operator that broadcasts read what an Expand expands, where its other input has the
+/// expanded shape.
+Result<int> remove_expands(Graph& graph);
+
 /// Conv then BatchNormalization (inference form, constant parameters) becomes one Conv:
 /// W' = W·γ/√(σ²+ε) per output channel, b' = (b − μ)·γ/√(σ²+ε) + β.
 Result<int> fold_batch_norm(Graph& graph);

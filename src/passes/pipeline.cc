@@ -18,6 +18,7 @@ constexpr std::array kPasses = {
     Pass{"fold-constants", "computes what depends on constants only", fold_constants},
     Pass{"remove-no-ops", "drops Identity, Dropout in inference and casts to the same type",
          remove_no_ops},
+    Pass{"remove-expands", "drops Expand where its reader broadcasts by itself", remove_expands},
     Pass{"fold-batch-norm", "merges BatchNormalization into the convolution before it",
          fold_batch_norm},
     Pass{"remove-dead-nodes", "drops what no output depends on", remove_dead_nodes},

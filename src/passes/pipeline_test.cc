@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "passes/passes.h"
@@ -143,6 +144,23 @@ TEST(Passes, DropoutGoesWhereItDropsNothing) {
       ASSERT_TRUE(optimize(graph));
       EXPECT_EQ(types(graph), training && ratio > 0 ? (Types{"Conv", "Dropout"}) : Types{"Conv"});
     }
+  }
+}
+
+/// x - Expand(row): the subtraction broadcasts the row by itself, unless x is smaller than that.
+TEST(Passes, ExpandGoesWhereTheReaderBroadcasts) {
+  for (const bool smaller : {false, true}) {
+    ConvGraph g;
+    const ValueId shape = g.node("Shape", {smaller ? g.input() : g.conv()}, "shape");
+    const ValueId one = g.constant("one", numbers({1, 1, 1, 1}, 0.5F, 0));
+    const ValueId expanded = g.node("Expand", {one, shape}, "expanded");
+    const ValueId small = g.constant("small", numbers({3, 1, 1}, 0.5F, 1));
+    g.output(g.node("Sub", {smaller ? small : g.conv(), expanded}, "out"));
+    Graph graph = g.finish();
+    const auto before = run(graph);
+    ASSERT_TRUE(optimize(graph));
+    EXPECT_EQ(std::ranges::count(types(graph), "Expand"), smaller ? 1 : 0);
+    expect_same(run(graph), before);
   }
 }
 

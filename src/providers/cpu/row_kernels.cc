@@ -129,13 +129,14 @@ Result<std::optional<Kernel>> reduce(const SelectContext& context) {
   return select_reduce(context, kind);
 }
 
-constexpr std::array<SelectorEntry, 7> kEntries = {{{"Softmax", select_softmax},
+constexpr std::array<SelectorEntry, 8> kEntries = {{{"Softmax", select_softmax},
                                                     {"LogSoftmax", select_softmax},
                                                     {"LayerNormalization", select_layer_norm},
                                                     {"ReduceSum", reduce<Reduce::kSum>},
                                                     {"ReduceMean", reduce<Reduce::kMean>},
                                                     {"ReduceMax", reduce<Reduce::kMax>},
-                                                    {"ReduceMin", reduce<Reduce::kMin>}}};
+                                                    {"ReduceMin", reduce<Reduce::kMin>},
+                                                    {"ReduceL2", reduce<Reduce::kL2>}}};
 
 }  // namespace
 
