@@ -1,7 +1,6 @@
 // trivet bench: how fast a model runs here, and how sure that is.
 #include "cli/bench.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "cli/command.h"
@@ -80,61 +79,46 @@ Result<int> run_bench(const BenchOptions& options) {
 }
 
 void add_protocol(CLI::App& command, BenchOptions& options) {
-  command.add_option("--warmup", options.warmup, "Runs before the counted ones (default 10)")
-      ->check(CLI::Range(0, 1'000'000))
-      ->type_name("N");
-  command.add_option("--runs", options.runs, "Counted runs (default 50); frames of --pace")
-      ->check(CLI::Range(1, 100'000'000))
-      ->type_name("N");
+  add_number(command, "--warmup", options.warmup, "Runs before the counted ones (default 10)", 0,
+             1'000'000);
+  add_number(command, "--runs", options.runs, "Counted runs (default 50); frames of --pace", 1,
+             100'000'000);
   add_real(command, "--seconds", options.seconds, "Measure for so long instead of --runs", "S",
            true);
-  command.add_option("--batch", options.batches, "Batch sizes, one line each: 1,2,4,8")
-      ->delimiter(',')
-      ->check(CLI::Range(std::int64_t{1}, std::int64_t{1'000'000}))
-      ->type_name("N,…");
+  add_numbers(command, "--batch", options.batches, "Batch sizes, one line each: 1,2,4,8", "N,…", 1,
+              1'000'000);
 }
 
 void add_modes(CLI::App& command, BenchOptions& options) {
   add_real(command, "--pace", options.pace,
            "Frames come at this rate: which are late, which are dropped", "FPS", true);
-  command
-      .add_option("--scenario", options.scenario,
-                  "MLPerf's load: SingleStream, MultiStream, Offline or Server, for --seconds (60)")
-      ->type_name("NAME");
+  add_text(command, "--scenario", options.scenario,
+           "MLPerf's load: SingleStream, MultiStream, Offline or Server, for --seconds (60)",
+           "NAME");
   add_real(command, "--qps", options.qps, "Server: queries per second", "X", true);
   add_real(command, "--target-ms", options.target_ms, "Server: the bound of its p99", "MS", true);
-  command.add_flag(
-      "--machine", options.machine,
-      "This machine's peaks: arithmetic and bandwidths per thread count, kept in a file");
+  add_flag(command, "--machine", options.machine,
+           "This machine's peaks: arithmetic and bandwidths per thread count, kept in a file");
   add_real(command, "--watts", options.watts,
            "What the busy processor draws: estimates the energy where there is no sensor", "W",
            true);
-  command.add_flag(
-      "--end-to-end", options.end_to_end,
-      "Time decoding, resizing, normalising, inference and postprocessing of --input PICTURE");
-  command
-      .add_option(
-          "--compare", options.compare,
-          "Two results of --save: is B slower than A, or is it noise? Exit code 1 when slower")
-      ->expected(2)
-      ->type_name("A B");
-  command
-      .add_option("--threshold", options.threshold_percent,
-                  "--compare: smaller changes are noise (default 2)")
-      ->check(CLI::Range(0.0, 1000.0))
-      ->type_name("PERCENT");
-  command
-      .add_option("--emit-script", options.emit_script,
-                  "Write the same protocol as a Python script for onnxruntime")
-      ->type_name("FILE");
-  command.add_flag("--torch", options.torch, "--emit-script for PyTorch instead");
+  add_flag(command, "--end-to-end", options.end_to_end,
+           "Time decoding, resizing, normalising, inference and postprocessing of --input PICTURE");
+  add_texts(command, "--compare", options.compare,
+            "Two results of --save: is B slower than A, or is it noise? Exit code 1 when slower",
+            "A B", 2);
+  add_number(command, "--threshold", options.threshold_percent,
+             "--compare: smaller changes are noise (default 2)", "PERCENT", 0, 1000);
+  add_text(command, "--emit-script", options.emit_script,
+           "Write the same protocol as a Python script for onnxruntime", "FILE");
+  add_flag(command, "--torch", options.torch, "--emit-script for PyTorch instead");
   // What only one mode reads is an error without it.
-  command.get_option("--qps")->needs("--scenario");
-  command.get_option("--target-ms")->needs("--scenario");
-  command.get_option("--threshold")->needs("--compare");
-  command.get_option("--torch")->needs("--emit-script");
+  only_with(command, "--qps", "--scenario");
+  only_with(command, "--target-ms", "--scenario");
+  only_with(command, "--threshold", "--compare");
+  only_with(command, "--torch", "--emit-script");
   for (const char* mode : {"--compare", "--machine", "--emit-script"}) {
-    command.get_option("--watts")->excludes(mode);
+    never_with(command, "--watts", mode);
   }
 }
 
@@ -156,7 +140,8 @@ void add_bench(CommandLine& line) {
         options->feed.random = true;  // what --input leaves out is made up
         return run_bench(*options);
       });
-  command.add_option("MODEL", options->models, "Models (.onnx) or bundles; several take turns");
+  add_texts(command, "MODEL", options->models, "Models (.onnx) or bundles; several take turns",
+            "TEXT");
   options->feed.add_to(command);
   options->session.add_to(command);
   add_protocol(command, *options);

@@ -1,6 +1,5 @@
 // trivet bench-worker: a loaded model that waits for commands, so that a harness can measure it in
 // turns with other engines (bench/peers). Between commands it sleeps in a read.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -88,12 +87,11 @@ Result<int> work(const BenchOptions& options) {
 void add_bench_worker(CommandLine& line) {
   const auto options = std::make_shared<BenchOptions>();
   options->models.resize(1);
-  CLI::App& command = line.add(
+  CLI::App& command = line.add_hidden(
       "bench-worker", "Loads a model and times runs on command, for bench/peers",
       "  echo 'run 5' | trivet bench-worker tests/models/resnet18.onnx --random --threads 1\n"
       "  echo 'save worker.npz' | trivet bench-worker tests/models/lstm.onnx --random",
       [options] { return work(*options); });
-  command.group("");  // not in --help: the harness starts it
   add_model(command, options->models.front());
   options->feed.add_to(command);
   options->session.add_to(command);

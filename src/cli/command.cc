@@ -71,6 +71,13 @@ CLI::App& CommandLine::add(const std::string& name, const std::string& descripti
   return *command;
 }
 
+CLI::App& CommandLine::add_hidden(const std::string& name, const std::string& description,
+                                  const std::string& examples, Action action) {
+  CLI::App& command = add(name, description, examples, std::move(action));
+  command.group("");
+  return command;
+}
+
 int run_program(int argc, const char* const* argv) {
   int code = kBadInput;
   try {

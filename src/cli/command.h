@@ -36,6 +36,9 @@ class CommandLine {
   /// `examples` are lines that work when pasted, each after two blanks.
   CLI::App& add(const std::string& name, const std::string& description,
                 const std::string& examples, Action action);
+  /// One that --help does not list: the program itself, or bench/peers, starts it.
+  CLI::App& add_hidden(const std::string& name, const std::string& description,
+                       const std::string& examples, Action action);
 
   [[nodiscard]] const Action& chosen() const { return chosen_; }
 

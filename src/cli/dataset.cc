@@ -1,6 +1,5 @@
 #include "cli/dataset.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -157,17 +156,13 @@ std::optional<Image> as_picture(const Tensor& tensor) {
 }  // namespace
 
 void DataFlags::add_to(CLI::App& command, bool required) {
-  auto* option = command.add_option("--data", data,
-                                    "Folder of inputs, folder of a folder per class, or an .npy, "
-                                    ".npz or IDX file of many");
-  option->type_name("PATH");
-  if (required) option->required();
-  command.add_option("--truth", truth, "Labels: lines `file label`, or an array of numbers")
-      ->type_name("FILE");
-  command.add_option("--labels", labels, "Names of the classes, one a line")->type_name("FILE");
-  command.add_option("--limit", limit, "Use only so many inputs")
-      ->check(CLI::Range(1, 1000000000))
-      ->type_name("N");
+  add_text(command, "--data", data,
+           "Folder of inputs, folder of a folder per class, or an .npy, "
+           ".npz or IDX file of many",
+           "PATH", required);
+  add_text(command, "--truth", truth, "Labels: lines `file label`, or an array of numbers", "FILE");
+  add_text(command, "--labels", labels, "Names of the classes, one a line", "FILE");
+  add_number(command, "--limit", limit, "Use only so many inputs", 1, 1000000000);
   add_shapes(command, feed.shapes);
   add_seed(command, feed.seed);
   feed.preprocess.add_to(command);

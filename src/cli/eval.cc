@@ -1,5 +1,4 @@
 // trivet eval: how often a classifier is right, or agrees with another.
-#include <CLI/CLI.hpp>
 #include <filesystem>
 #include <memory>
 
@@ -186,8 +185,8 @@ void add_eval(CommandLine& line) {
       [options] { return run_eval(*options); });
   add_model(command, options->model);
   options->data.add_to(command, true);
-  command.add_option("--against", options->against, "Another model, or a provider, to agree with")
-      ->type_name("MODEL|NAME");
+  add_text(command, "--against", options->against, "Another model, or a provider, to agree with",
+           "MODEL|NAME");
   options->session.add_to(command);
   add_json(command, options->json);
 }

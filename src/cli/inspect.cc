@@ -1,5 +1,4 @@
 // trivet inspect: what is in a model and what it costs on paper.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -244,13 +243,12 @@ void add_inspect(CommandLine& line) {
       [options] { return run_inspect(*options); });
   add_model(command, options->model);
   add_shapes(command, options->shapes);
-  command.add_flag("--layers", options->layers, "One line per node");
-  command
-      .add_option("--roofline", options->roofline,
-                  "What the target can do at best, for the side of the roofline of each node and "
-                  "the time that the weights take to stream (default: the file of trivet bench "
-                  "--machine)")
-      ->type_name("GFLOPS,GBPS");
+  add_flag(command, "--layers", options->layers, "One line per node");
+  add_text(command, "--roofline", options->roofline,
+           "What the target can do at best, for the side of the roofline of each node and "
+           "the time that the weights take to stream (default: the file of trivet bench "
+           "--machine)",
+           "GFLOPS,GBPS");
   add_json(command, options->json);
 }
 

@@ -1,6 +1,5 @@
 #include "cli/measure_memory.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -45,10 +44,9 @@ Result<int> run_child(const MemoryOptions& options) {
 
 void add_measure_memory(CommandLine& line) {
   const auto options = std::make_shared<MemoryOptions>();
-  CLI::App& command =
-      line.add("measure-memory", "Peak memory of one model, for ship",
-               "  trivet measure-memory model.onnx", [options] { return run_child(*options); });
-  command.group("");  // not in --help: other commands start it
+  CLI::App& command = line.add_hidden("measure-memory", "Peak memory of one model, for ship",
+                                      "  trivet measure-memory model.onnx",
+                                      [options] { return run_child(*options); });
   add_model(command, options->model);
   options->session.add_to(command);
   add_shapes(command, options->shapes);

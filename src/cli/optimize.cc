@@ -1,5 +1,4 @@
 // trivet optimize: the portable passes, written back as plain ONNX.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -219,7 +218,8 @@ Result<int> run_optimize(const OptimizeFlags& flags) {
     TRIVET_ASSIGN(ParityReport report, prove(flags, source, result.model));
     parity = ReportParity{source.name + " optimised", source.name, std::move(report)};
     if (parity->report.passed()) {
-      TRIVET_TRY(write_model(result.model, flags.output, {.overwrite = flags.force, .external_threshold = {}}));
+      TRIVET_TRY(write_model(result.model, flags.output,
+                             {.overwrite = flags.force, .external_threshold = {}}));
     }
   }
   const bool passed = !parity || parity->report.passed();
@@ -250,28 +250,20 @@ void add_optimize(CommandLine& line) {
       "--force",
       [flags] { return run_optimize(*flags); });
   add_model(command, flags->model);
-  command.add_option("-o,--output", flags->output, "The optimised model")->type_name("FILE");
-  command.add_flag("--force", flags->force, "Replace a file that exists");
-  command.add_flag("--list", flags->list,
-                   "Say which pass fires where; without -o nothing is written");
-  command
-      .add_option(
-          "--skip-pass", flags->skip,
-          "Leave a pass out. Repeatable; the table of the command names them in their order")
-      ->allow_extra_args(false)
-      ->type_name("NAME");
-  command
-      .add_option("--count", flags->count,
-                  "Random inputs on which the result is verified (default 3)")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N");
+  add_text(command, "-o,--output", flags->output, "The optimised model", "FILE");
+  add_flag(command, "--force", flags->force, "Replace a file that exists");
+  add_flag(command, "--list", flags->list,
+           "Say which pass fires where; without -o nothing is written");
+  add_repeatable(command, "--skip-pass", flags->skip,
+                 "Leave a pass out. Repeatable; the table of the command names them in their order",
+                 "NAME");
+  add_number(command, "--count", flags->count,
+             "Random inputs on which the result is verified (default 3)", 1, 1000000);
   add_shapes(command, flags->feed.shapes);
   add_seed(command, flags->feed.seed);
   flags->tolerance.add_to(command);
-  command
-      .add_option("--threads", flags->threads, "Worker threads (default: one per physical core)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
+  add_number(command, "--threads", flags->threads,
+             "Worker threads (default: one per physical core)", 1, 1024);
   add_json(command, flags->json);
 }
 

@@ -15,15 +15,6 @@
 namespace trivet::cli {
 namespace {
 
-/// One value per use of the option, so that it cannot swallow the words behind it.
-CLI::Option* add_repeatable(CLI::App& command, const std::string& flag,
-                            std::vector<std::string>& values, const std::string& description,
-                            const std::string& value_name) {
-  return command.add_option(flag, values, description)
-      ->allow_extra_args(false)
-      ->type_name(value_name);
-}
-
 /// The number that the whole text is; the parser's own reading takes "-1" for a large count.
 template <class T>
 std::optional<T> number_from(const std::string& text) {
@@ -33,27 +24,85 @@ std::optional<T> number_from(const std::string& text) {
   return value;
 }
 
+template <class T, class Bound>
+void add_ranged(CLI::App& command, const std::string& flag, T& value,
+                const std::string& description, const std::string& value_name, Bound low,
+                Bound high) {
+  command.add_option(flag, value, description)->check(CLI::Range(low, high))->type_name(value_name);
+}
+
 }  // namespace
 
-CLI::Option* add_real(CLI::App& command, const std::string& flag, std::optional<double>& value,
-                      const std::string& description, const std::string& value_name,
-                      bool positive) {
+void add_flag(CLI::App& command, const std::string& flag, bool& value,
+              const std::string& description) {
+  command.add_flag(flag, value, description);
+}
+
+void add_text(CLI::App& command, const std::string& flag, std::string& value,
+              const std::string& description, const std::string& value_name, bool required) {
+  command.add_option(flag, value, description)->type_name(value_name)->required(required);
+}
+
+void add_texts(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+               const std::string& description, const std::string& value_name, int count) {
+  CLI::Option* option = command.add_option(flag, values, description)->type_name(value_name);
+  if (count > 0) option->expected(count);
+}
+
+void add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                    const std::string& description, const std::string& value_name) {
+  command.add_option(flag, values, description)->allow_extra_args(false)->type_name(value_name);
+}
+
+void add_number(CLI::App& command, const std::string& flag, int& value,
+                const std::string& description, int low, int high) {
+  add_ranged(command, flag, value, description, "N", low, high);
+}
+
+void add_number(CLI::App& command, const std::string& flag, std::size_t& value,
+                const std::string& description, int low, int high) {
+  add_ranged(command, flag, value, description, "N", low, high);
+}
+
+void add_number(CLI::App& command, const std::string& flag, double& value,
+                const std::string& description, const std::string& value_name, double low,
+                double high) {
+  add_ranged(command, flag, value, description, value_name, low, high);
+}
+
+void add_numbers(CLI::App& command, const std::string& flag, std::vector<std::int64_t>& values,
+                 const std::string& description, const std::string& value_name, std::int64_t low,
+                 std::int64_t high) {
+  command.add_option(flag, values, description)
+      ->delimiter(',')
+      ->check(CLI::Range(low, high))
+      ->type_name(value_name);
+}
+
+void add_real(CLI::App& command, const std::string& flag, std::optional<double>& value,
+              const std::string& description, const std::string& value_name, bool positive) {
   const auto check = [positive](const std::string& text) -> std::string {
     const auto number = number_from<double>(text);
     if (number && std::isfinite(*number) && (positive ? *number > 0 : *number >= 0)) return "";
     return cat("takes a number ", positive ? "above 0" : "of at least 0", ", not '", text, "'");
   };
-  return command.add_option(flag, value, description)->check(check)->type_name(value_name);
+  command.add_option(flag, value, description)->check(check)->type_name(value_name);
+}
+
+void only_with(CLI::App& command, const std::string& flag, const std::string& other) {
+  command.get_option(flag)->needs(other);
+}
+
+void never_with(CLI::App& command, const std::string& flag, const std::string& other) {
+  command.get_option(flag)->excludes(other);
 }
 
 void add_model(CLI::App& command, std::string& path) {
-  command.add_option("MODEL", path, "An ONNX file, or a bundle that `trivet ship` wrote")
-      ->required()
-      ->type_name("");
+  add_text(command, "MODEL", path, "An ONNX file, or a bundle that `trivet ship` wrote", "", true);
 }
 
 void add_json(CLI::App& command, bool& json) {
-  command.add_flag("--json", json, "Print one JSON document instead of text");
+  add_flag(command, "--json", json, "Print one JSON document instead of text");
 }
 
 void add_seed(CLI::App& command, std::uint64_t& seed) {
@@ -73,17 +122,16 @@ void add_shapes(CLI::App& command, std::vector<std::string>& shapes) {
 }
 
 void SessionFlags::add_to(CLI::App& command) {
-  command.add_option("--threads", threads, "Worker threads (default: one per physical core)")
-      ->check(CLI::Range(1, 1024))
-      ->type_name("N");
+  add_number(command, "--threads", threads, "Worker threads (default: one per physical core)", 1,
+             1024);
   add_repeatable(
       command, "--provider", providers,
       "Engine to run on: a name that `trivet providers` lists, or the path of a shared library. "
       "Repeatable, the first is preferred",
       "NAME");
-  command.add_flag("--allow-fallback", allow_fallback,
-                   "Let other providers run the nodes that the first one cannot");
-  command.add_flag("--no-optimize", no_optimize, "Run the graph as it is in the file");
+  add_flag(command, "--allow-fallback", allow_fallback,
+           "Let other providers run the nodes that the first one cannot");
+  add_flag(command, "--no-optimize", no_optimize, "Run the graph as it is in the file");
 }
 
 Result<const TrvProvider*> provider_from_option(const std::string& name) {
@@ -151,7 +199,7 @@ void FeedFlags::add_to(CLI::App& command) {
       "where the model has one input",
       "NAME=FILE");
   add_shapes(command, shapes);
-  command.add_flag("--random", random, "Make up the inputs that have no file");
+  add_flag(command, "--random", random, "Make up the inputs that have no file");
   add_seed(command, seed);
   preprocess.add_to(command);
 }
@@ -182,8 +230,8 @@ Result<void> check_apart(const std::string& flag, const std::string& target,
 }
 
 void SaveFlags::add_to(CLI::App& command, const std::string& flag, const std::string& description) {
-  command.add_option(flag, path, description)->type_name("FILE");
-  command.add_flag("--force", force, "Replace a file that exists");
+  add_text(command, flag, path, description, "FILE");
+  add_flag(command, "--force", force, "Replace a file that exists");
 }
 
 Result<void> SaveFlags::check() const {

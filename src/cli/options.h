@@ -1,7 +1,9 @@
-// Options that mean the same in every command. Each group adds itself to a command and then turns
-// what was given into what the library takes.
+// Options: of each kind, and those that mean the same in every command. Each group of these adds
+// itself to a command and then turns what was given into what the library takes. Commands include
+// this in place of <CLI/CLI.hpp>, which costs the compiler seconds in every file that sees it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -18,10 +20,41 @@
 
 namespace CLI {
 class App;
-class Option;
 }  // namespace CLI
 
 namespace trivet::cli {
+
+/// `value_name` stands for the value in --help. Where a value is missing or wrong, the parser says
+/// so.
+void add_flag(CLI::App& command, const std::string& flag, bool& value,
+              const std::string& description);
+void add_text(CLI::App& command, const std::string& flag, std::string& value,
+              const std::string& description, const std::string& value_name, bool required = false);
+/// All texts that follow; or, where `count` is given, exactly so many.
+void add_texts(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+               const std::string& description, const std::string& value_name, int count = 0);
+/// One text per use of the option, so that it cannot swallow the words behind it.
+void add_repeatable(CLI::App& command, const std::string& flag, std::vector<std::string>& values,
+                    const std::string& description, const std::string& value_name);
+/// A number from `low` to `high`.
+void add_number(CLI::App& command, const std::string& flag, int& value,
+                const std::string& description, int low, int high);
+void add_number(CLI::App& command, const std::string& flag, std::size_t& value,
+                const std::string& description, int low, int high);
+void add_number(CLI::App& command, const std::string& flag, double& value,
+                const std::string& description, const std::string& value_name, double low,
+                double high);
+/// Such numbers with commas between them.
+void add_numbers(CLI::App& command, const std::string& flag, std::vector<std::int64_t>& values,
+                 const std::string& description, const std::string& value_name, std::int64_t low,
+                 std::int64_t high);
+/// A finite number of at least 0, or above 0 where `positive`.
+void add_real(CLI::App& command, const std::string& flag, std::optional<double>& value,
+              const std::string& description, const std::string& value_name, bool positive = false);
+/// `flag` is an error without `other`.
+void only_with(CLI::App& command, const std::string& flag, const std::string& other);
+/// `flag` is an error beside `other`.
+void never_with(CLI::App& command, const std::string& flag, const std::string& other);
 
 /// The positional MODEL.
 void add_model(CLI::App& command, std::string& path);
@@ -69,10 +102,6 @@ struct FeedFlags {
 
 /// --shape alone, for commands that take no data
 void add_shapes(CLI::App& command, std::vector<std::string>& shapes);
-/// A finite number of at least 0, or above 0 where `positive`.
-CLI::Option* add_real(CLI::App& command, const std::string& flag, std::optional<double>& value,
-                      const std::string& description, const std::string& value_name,
-                      bool positive = false);
 /// --seed
 void add_seed(CLI::App& command, std::uint64_t& seed);
 

@@ -1,7 +1,6 @@
 // trivet profile: where the time of a run goes, and how two profiles differ.
 #include "measure/profile.h"
 
-#include <CLI/CLI.hpp>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -152,14 +151,10 @@ Result<int> run_profile(const ProfileFlags& flags) {
 }
 
 void add_measuring(CLI::App& command, ProfileOptions& options) {
-  command
-      .add_option("--runs", options.runs,
-                  "Profiled runs, and as many without profiling in turns (default 20)")
-      ->check(CLI::Range(1, 100'000))
-      ->type_name("N");
-  command.add_option("--warmup", options.warmup, "Runs before that are not counted (default 5)")
-      ->check(CLI::Range(0, 100'000))
-      ->type_name("N");
+  add_number(command, "--runs", options.runs,
+             "Profiled runs, and as many without profiling in turns (default 20)", 1, 100'000);
+  add_number(command, "--warmup", options.warmup, "Runs before that are not counted (default 5)", 0,
+             100'000);
 }
 
 }  // namespace
@@ -175,30 +170,23 @@ void add_profile(CommandLine& line) {
       "--force && trivet profile tests/models/resnet18.onnx --save cpu.json --force && "
       "trivet profile --compare plain.json cpu.json",
       [flags] { return run_profile(*flags); });
-  command.add_option("MODEL", flags->model, "An ONNX file, or a bundle that `trivet ship` wrote")
-      ->type_name("");
-  command
-      .add_option(
-          "--compare", flags->compare,
-          "Instead of measuring: how profile B differs from A. Each is the JSON or trace of "
-          "this command, ONNX Runtime's profiling JSON, or a trace of torch.profiler")
-      ->expected(2)
-      ->type_name("A B");
+  add_text(command, "MODEL", flags->model, "An ONNX file, or a bundle that `trivet ship` wrote",
+           "");
+  add_texts(command, "--compare", flags->compare,
+            "Instead of measuring: how profile B differs from A. Each is the JSON or trace of "
+            "this command, ONNX Runtime's profiling JSON, or a trace of torch.profiler",
+            "A B", 2);
   add_measuring(command, flags->measuring);
   flags->feed.add_to(command);
   flags->session.add_to(command);
-  command
-      .add_option("--roofline", flags->roofline,
-                  "What the machine reaches, in GFLOP/s and GB/s: tells how much of it each node "
-                  "reaches")
-      ->type_name("X,Y");
-  command.add_option("--top", flags->top, "How many nodes to show, or all (default 15)")
-      ->type_name("N|all");
+  add_text(command, "--roofline", flags->roofline,
+           "What the machine reaches, in GFLOP/s and GB/s: tells how much of it each node "
+           "reaches",
+           "X,Y");
+  add_text(command, "--top", flags->top, "How many nodes to show, or all (default 15)", "N|all");
   flags->save.add_to(command, "--save", "Write the profile as JSON");
-  command
-      .add_option("--trace", flags->trace,
-                  "Write every run as a Chrome trace, for chrome://tracing, Perfetto, speedscope")
-      ->type_name("FILE");
+  add_text(command, "--trace", flags->trace,
+           "Write every run as a Chrome trace, for chrome://tracing, Perfetto, speedscope", "FILE");
   add_json(command, flags->json);
 }
 

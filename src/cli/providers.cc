@@ -1,7 +1,6 @@
 // trivet providers: which engines there are, and why one cannot be used.
 #include "providers/providers.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 
 #include "base/cpu_info.h"
@@ -104,10 +103,8 @@ void add_providers(CommandLine& line) {
       "  trivet providers --json\n"
       "  TRIVET_ISA=generic trivet providers",
       [options] { return run_providers(*options); });
-  command
-      .add_option("LIBRARY", options->paths,
-                  "Shared libraries of further providers (paths with a '/')")
-      ->type_name("");
+  add_texts(command, "LIBRARY", options->paths,
+            "Shared libraries of further providers (paths with a '/')", "");
   add_json(command, options->json);
 }
 

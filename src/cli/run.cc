@@ -1,5 +1,4 @@
 // trivet run: one run of a model, and what came out.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <memory>
 
@@ -232,10 +231,8 @@ void add_run(CommandLine& line) {
   add_model(command, options->model);
   options->feed.add_to(command);
   options->session.add_to(command);
-  command
-      .add_option("--labels", options->labels,
-                  "Class names, one per line: prints the five best of an NxC output")
-      ->type_name("FILE");
+  add_text(command, "--labels", options->labels,
+           "Class names, one per line: prints the five best of an NxC output", "FILE");
   options->save.add_to(command, "--save",
                        "Write the outputs as .npz, each under its name in the model");
   add_json(command, options->json);

@@ -1,5 +1,4 @@
 // trivet ship: from a trained model to a bundle that can be deployed, with the proof.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
 
@@ -117,19 +116,13 @@ Result<int> run_ship(const ShipOptions& options) {
 void add_measurement(CLI::App& command, ShipOptions& options) {
   add_real(command, "--fps", options.fps, "Frames per second that the model must hold (at p95)",
            "F", true);
-  command.add_option("--ram", options.ram, "Peak memory that the model may use: 64M, 1.5G")
-      ->type_name("SIZE");
-  command.add_option("--warmup", options.warmup, "Runs before those that are timed (default 10)")
-      ->check(CLI::Range(0, 1000000))
-      ->type_name("N");
-  command.add_option("--runs", options.runs, "Timed runs, for at most 10 s (default 200)")
-      ->check(CLI::Range(1, 10000000))
-      ->type_name("N");
-  command
-      .add_option("--reference-inputs", options.reference_inputs,
-                  "Inputs that the slow reference provider checks too (default 3; 0: none)")
-      ->check(CLI::Range(0, 1000000))
-      ->type_name("N");
+  add_text(command, "--ram", options.ram, "Peak memory that the model may use: 64M, 1.5G", "SIZE");
+  add_number(command, "--warmup", options.warmup, "Runs before those that are timed (default 10)",
+             0, 1000000);
+  add_number(command, "--runs", options.runs, "Timed runs, for at most 10 s (default 200)", 1,
+             10000000);
+  add_number(command, "--reference-inputs", options.reference_inputs,
+             "Inputs that the slow reference provider checks too (default 3; 0: none)", 0, 1000000);
 }
 
 }  // namespace
@@ -144,10 +137,9 @@ void add_ship(CommandLine& line) {
       [options] { return run_ship(*options); });
   add_model(command, options->model);
   options->data.add_to(command, false);
-  command
-      .add_option("-o,--output", options->output, "The bundle (default: MODEL's name with .trivet)")
-      ->type_name("DIR");
-  command.add_flag("--force", options->force, "Replace a bundle that exists");
+  add_text(command, "-o,--output", options->output,
+           "The bundle (default: MODEL's name with .trivet)", "DIR");
+  add_flag(command, "--force", options->force, "Replace a bundle that exists");
   add_measurement(command, *options);
   options->tolerance.add_to(command);
   options->session.add_to(command);

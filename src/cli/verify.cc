@@ -1,5 +1,4 @@
 // trivet verify: do two models, two providers, or a model and saved outputs agree?
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <filesystem>
 #include <memory>
@@ -259,22 +258,16 @@ void add_verify(CommandLine& line) {
       "trivet verify tests/models/gru.onnx gru.npz --random --seed 3",
       [options] { return run_verify(*options); });
   add_model(command, options->a);
-  command
-      .add_option("B", options->b,
-                  "The model that is right, or an .npz that `run --save` wrote (default: MODEL "
-                  "itself on the reference provider)")
-      ->type_name("");
-  command.add_option("--against", options->against, "The provider that is right")
-      ->type_name("NAME");
-  command.add_option("--count", options->count, "Inputs to compare (default 50)")
-      ->check(CLI::Range(1, 1000000))
-      ->type_name("N");
-  command
-      .add_option("--input,-i", options->data.feed.inputs, "File for an input, instead of --data")
-      ->allow_extra_args(false)
-      ->type_name("NAME=FILE");
-  command.add_flag("--random", options->data.feed.random,
-                   "Make up the inputs that have no file (the default without --data and --input)");
+  add_text(command, "B", options->b,
+           "The model that is right, or an .npz that `run --save` wrote (default: MODEL "
+           "itself on the reference provider)",
+           "");
+  add_text(command, "--against", options->against, "The provider that is right", "NAME");
+  add_number(command, "--count", options->count, "Inputs to compare (default 50)", 1, 1000000);
+  add_repeatable(command, "--input,-i", options->data.feed.inputs,
+                 "File for an input, instead of --data", "NAME=FILE");
+  add_flag(command, "--random", options->data.feed.random,
+           "Make up the inputs that have no file (the default without --data and --input)");
   options->data.add_to(command, false);
   options->tolerance.add_to(command);
   options->session.add_to(command);
