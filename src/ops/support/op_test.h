@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,142 +20,44 @@ namespace trivet::ops {
 ///     const Tensor y = test.run({x, Tensor(), max});
 class OpTest {
  public:
-  explicit OpTest(std::string op_type, int opset = 21, std::string domain = "") {
-    node_.op_type = std::move(op_type);
-    node_.opset = opset;
-    node_.domain = std::move(domain);
-  }
+  explicit OpTest(std::string op_type, int opset = 21, std::string domain = "");
 
-  OpTest& attribute(std::string name, AttributeValue value) {
-    node_.attributes.set(std::move(name), std::move(value));
-    return *this;
-  }
-
-  OpTest& outputs(int count) {
-    output_count_ = count;
-    return *this;
-  }
+  OpTest& attribute(std::string name, AttributeValue value);
+  OpTest& outputs(int count);
 
   /// All outputs, or why the operator refused.
-  Result<std::vector<Tensor>> try_run(const std::vector<Tensor>& inputs) {
-    std::vector<bool> present;
-    std::vector<const Tensor*> pointers;
-    for (const Tensor& input : inputs) {
-      present.push_back(input.defined());
-      pointers.push_back(input.defined() ? &input : nullptr);
-    }
-    connect(present);
-    TRIVET_ASSIGN(const OpDef* op, find_op(node_));
-    EvalHost host;
-    EvalContext context(node_, pointers, host);
-    TRIVET_TRY(op->eval(context));
-    return std::move(context.outputs());
-  }
+  Result<std::vector<Tensor>> try_run(const std::vector<Tensor>& inputs);
 
   /// Output 0; a refusal fails the test and gives an undefined tensor. Where inference knows a
   /// dtype and a shape for the types of the inputs, they are compared with what came out.
-  Tensor run(const std::vector<Tensor>& inputs) {
-    auto outputs = try_run(inputs);
-    if (!outputs) {
-      ADD_FAILURE() << node_.op_type << ": " << outputs.error().message;
-      return {};
-    }
-    std::vector<InferredValue> values;
-    for (const Tensor& input : inputs) {
-      values.push_back(input.defined() ? typed(ValueType::of(input)) : InferredValue{});
-    }
-    const auto inferred = try_infer(values);
-    if (!inferred) {
-      ADD_FAILURE() << node_.op_type << " (inference): " << inferred.error().message;
-      return outputs->front();
-    }
-    for (std::size_t i = 0; i < outputs->size(); ++i) {
-      const ValueType& type = (*inferred)[i].type;
-      if ((*outputs)[i].defined()) expect_agrees(type, (*outputs)[i]);
-    }
-    return outputs->front();
-  }
+  Tensor run(const std::vector<Tensor>& inputs);
 
   /// What inference says of each output.
-  Result<std::vector<InferredValue>> try_infer(const std::vector<InferredValue>& inputs) {
-    std::vector<bool> present;
-    std::vector<const InferredValue*> pointers;
-    for (const InferredValue& input : inputs) {
-      const bool here = input.type.dtype != DType::kUndefined;
-      present.push_back(here);
-      pointers.push_back(here ? &input : nullptr);
-    }
-    connect(present);
-    TRIVET_ASSIGN(const OpDef* op, find_op(node_));
-    InferContext context(node_, pointers);
-    TRIVET_TRY(op->infer(context));
-    return std::move(context.outputs());
-  }
+  Result<std::vector<InferredValue>> try_infer(const std::vector<InferredValue>& inputs);
 
   /// Output 0; a refusal fails the test.
-  InferredValue infer(const std::vector<InferredValue>& inputs) {
-    auto outputs = try_infer(inputs);
-    if (outputs) return outputs->front();
-    ADD_FAILURE() << node_.op_type << ": " << outputs.error().message;
-    return {};
-  }
+  InferredValue infer(const std::vector<InferredValue>& inputs);
 
   /// A value of which only the type is known.
-  static InferredValue typed(ValueType type) { return {std::move(type), {}, std::nullopt}; }
-  static InferredValue typed(DType dtype, SymbolicShape shape) {
-    return typed(ValueType::tensor(dtype, std::move(shape)));
-  }
+  static InferredValue typed(ValueType type);
+  static InferredValue typed(DType dtype, SymbolicShape shape);
   /// A value that is known.
-  static InferredValue constant(const Tensor& tensor) {
-    return {ValueType::of(tensor), tensor, std::nullopt};
-  }
+  static InferredValue constant(const Tensor& tensor);
   /// An int64 vector of which the elements are known symbolically.
-  static InferredValue symbolic(SymbolicShape elements) {
-    const SymbolicShape shape = {Dim(static_cast<std::int64_t>(elements.size()))};
-    return {ValueType::tensor(DType::kInt64, shape), {}, std::move(elements)};
-  }
+  static InferredValue symbolic(SymbolicShape elements);
 
  private:
-  void connect(const std::vector<bool>& present) {
-    node_.inputs.clear();
-    for (std::size_t i = 0; i < present.size(); ++i) {
-      node_.inputs.push_back(present[i] ? static_cast<ValueId>(i) : kNoValue);
-    }
-    node_.outputs.clear();
-    for (int i = 0; i < output_count_; ++i) node_.outputs.push_back(1000 + i);
-  }
-
-  void expect_agrees(const ValueType& type, const Tensor& tensor) {
-    if (type.dtype != DType::kUndefined) {
-      EXPECT_EQ(dtype_name(type.dtype), dtype_name(tensor.dtype())) << node_.op_type;
-    }
-    if (!type.shape) return;
-    ASSERT_EQ(type.shape->size(), tensor.shape().size()) << node_.op_type;
-    for (std::size_t i = 0; i < type.shape->size(); ++i) {
-      if ((*type.shape)[i].is_constant()) {
-        EXPECT_EQ((*type.shape)[i].value(), tensor.shape()[i]) << node_.op_type << ", axis " << i;
-      }
-    }
-  }
+  void connect(const std::vector<bool>& present);
+  void expect_agrees(const ValueType& type, const Tensor& tensor);
 
   Node node_;
   int output_count_ = 1;
 };
 
 /// Elements as doubles, for comparisons.
-inline std::vector<double> doubles(const Tensor& tensor) {
-  std::vector<double> out;
-  for (std::int64_t i = 0; i < tensor.size(); ++i) out.push_back(element_as_double(tensor, i));
-  return out;
-}
+std::vector<double> doubles(const Tensor& tensor);
 
 /// A float tensor of this shape with values that differ: −2, −1.7, −1.4 … wrapping at 2.5.
-inline Tensor ramp(const Shape& shape) {
-  std::vector<float> values(static_cast<std::size_t>(element_count(shape)));
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    values[i] = -2.0f + 0.3f * static_cast<float>(i % 16);
-  }
-  return Tensor::from_values<float>(shape, values);
-}
+Tensor ramp(const Shape& shape);
 
 }  // namespace trivet::ops
