@@ -266,28 +266,43 @@ void winograd_tiles(const BlockedConvArgs& args, Index tile_begin, Index tile_en
   }
 }
 
-/// G·g·Gᵀ of all filters, as [panel][point][in_channels][vectors of the panel].
+/// G·g·Gᵀ of kLanes filters; element e goes to v + e·stride.
+template <int kOut>
+void transform_filters(const float (&taps)[9][kLanes], float* v, Index stride) {
+  constexpr int kIn = kOut + 2;
+  const auto& g = Lines<kOut>::kFilter;
+  F rows[kIn][3];
+  for (int y = 0; y < kIn; ++y) {
+    for (int s = 0; s < 3; ++s) {
+      rows[y][s] =
+          g[y][0] * load(taps[s]) + g[y][1] * load(taps[3 + s]) + g[y][2] * load(taps[6 + s]);
+    }
+  }
+  for (int y = 0; y < kIn; ++y) {
+    for (int x = 0; x < kIn; ++x) {
+      const F sum = g[x][0] * rows[y][0] + g[x][1] * rows[y][1] + g[x][2] * rows[y][2];
+      store(v + (y * kIn + x) * stride, sum);
+    }
+  }
+}
+
+/// All filters, transformed, as [panel][point][in_channels][vectors of the panel].
 template <int kOut>
 void pack_winograd(const float* weights, Index out_channels, Index in_channels, float* packed) {
   constexpr int kIn = kOut + 2;
-  const auto& g = Lines<kOut>::kFilter;
   const Index blocks = block_count(out_channels);
   for (Index block = 0; block < blocks; block += kPanelVectors) {
-    const Index width = min_of(kPanelVectors, blocks - block) * kLanes;
-    for (Index c = 0; c < in_channels; ++c) {
-      for (Index j = 0; j < width; ++j) {
-        const Index m = block * kLanes + j;
-        float* to = packed + c * width + j;
-        for (int y = 0; y < kIn; ++y) {
-          for (int x = 0; x < kIn; ++x) {
-            double sum = 0;
-            for (int e = 0; m < out_channels && e < 9; ++e) {
-              sum += static_cast<double>(g[y][e / 3]) * g[x][e % 3] *
-                     weights[(m * in_channels + c) * 9 + e];
-            }
-            to[(y * kIn + x) * in_channels * width] = static_cast<float>(sum);
-          }
+    const Index vectors = min_of(kPanelVectors, blocks - block);
+    const Index width = vectors * kLanes;
+    for (Index j = 0; j < vectors; ++j) {
+      const Index first = (block + j) * kLanes;
+      for (Index c = 0; c < in_channels; ++c) {
+        float taps[9][kLanes] = {};
+        for (Index lane = 0; lane < min_of(kLanes, out_channels - first); ++lane) {
+          const float* filter = weights + ((first + lane) * in_channels + c) * 9;
+          for (int e = 0; e < 9; ++e) taps[e][lane] = filter[e];
         }
+        transform_filters<kOut>(taps, packed + c * width + j * kLanes, in_channels * width);
       }
     }
     packed += kIn * kIn * in_channels * width;
