@@ -138,7 +138,8 @@ void print_counts(const Optimized& result) {
   std::vector<std::pair<std::string, std::pair<int, int>>> rows;
   OpCounts all = result.before;
   all.insert(result.after.begin(), result.after.end());
-  for (const auto& [op, ignored] : all) {
+  for (const auto& entry : all) {
+    const std::string& op = entry.first;  // clang 14 captures no structured binding
     const auto count = [&](const OpCounts& counts) {
       const auto it = counts.find(op);
       return it == counts.end() ? 0 : it->second;
