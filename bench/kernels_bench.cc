@@ -1,9 +1,11 @@
 // Times every kernel of every table that this processor can run, on shapes of real networks:
-//   kernels_bench [ISA] [substring of a name]
-// Each line is the best of short windows, one thread; quote ratios within one run.
+//   kernels_bench [ISA [SUBSTRING OF A NAME [RUNS]]]
+// Each line is the best of short windows, one thread; quote ratios within one run. With RUNS, each
+// kernel runs so often and nothing is timed: for tools that count instructions.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -36,6 +38,11 @@ double seconds_now() {
 struct Filter {
   std::string_view isa;
   std::string_view name;
+  int runs = 0;  ///< 0: time it
+
+  [[nodiscard]] bool wants(const std::string& kernel) const {
+    return kernel.find(name) != std::string::npos;
+  }
 };
 
 class Bench {
@@ -45,7 +52,9 @@ class Bench {
   /// `work` per call, in the unit's billions per second.
   void line(const std::string& name, double work, const char* unit,
             const std::function<void()>& call) const {
-    if (name.find(filter_.name) == std::string::npos) return;
+    if (!filter_.wants(name)) return;
+    for (int i = 0; i < filter_.runs; ++i) call();
+    if (filter_.runs > 0) return;
     constexpr double kWindow = 0.15;
     call();
     double best = 1e9;
@@ -61,6 +70,9 @@ class Bench {
   }
 
   void gemm(std::int64_t m, std::int64_t n, std::int64_t k) const {
+    const std::string name =
+        "gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k);
+    if (!filter_.wants(name)) return;
     const Floats a = values(m * k);
     const Floats b = values(k * n);
     const Floats bias = values(n);
@@ -78,8 +90,7 @@ class Bench {
                   .epilogue = {}};
     args.epilogue.column_bias = bias.data();
     args.epilogue.activation.function = Unary::kRelu;
-    line("gemm " + std::to_string(m) + "x" + std::to_string(n) + "x" + std::to_string(k),
-         2.0 * static_cast<double>(m * n * k), "FLOP",
+    line(name, 2.0 * static_cast<double>(m * n * k), "FLOP",
          [&] { table_.gemm(args, 0, m, 0, table_.panel_count(n)); });
   }
 
@@ -110,6 +121,11 @@ class Bench {
 
   /// Directly, and by Winograd's algorithm where that can be; GFLOP/s are those of the definition.
   void conv(const Layer& layer) const {
+    const bool winograd = layer.kernel == 3 && layer.stride == 1;
+    const bool wanted = filter_.wants(name_of("conv", layer)) ||
+                        (winograd && (filter_.wants(name_of("winograd2", layer)) ||
+                                      filter_.wants(name_of("winograd4", layer))));
+    if (!wanted) return;
     const bool planar = layer.in_channels < table_.lanes;
     BlockedConvArgs args{.in_channels = layer.in_channels,
                          .out_channels = layer.out_channels,
@@ -139,7 +155,7 @@ class Bench {
     args.weights = packed.data();
     line(name_of("conv", layer), flops, "FLOP",
          [&] { table_.conv_blocked(args, 0, positions, 0, panels, scratch.data()); });
-    if (planar || layer.kernel != 3 || layer.stride != 1) return;
+    if (planar || !winograd) return;
     for (const std::int64_t out : {2, 4}) {
       const std::int64_t edge = (w.out_height + out - 1) / out;
       packed = zeros(pairs * (out + 2) * (out + 2));
@@ -153,6 +169,7 @@ class Bench {
   }
 
   void depthwise(const Layer& layer) const {
+    if (!filter_.wants(name_of("depthwise", layer))) return;
     BlockedDepthwiseArgs args{.channels = layer.out_channels, .window = window_of(layer)};
     const Window& w = args.window;
     const std::int64_t taps = layer.kernel * layer.kernel;
@@ -170,6 +187,7 @@ class Bench {
   }
 
   void pool(const Layer& layer, Pool kind, const char* name) const {
+    if (!filter_.wants(name_of(name, layer))) return;
     PoolArgs args{.kind = kind, .window = window_of(layer)};
     const Window& w = args.window;
     const Floats input = blocks_of(layer.in_channels, w.in_height * w.in_width);
@@ -257,6 +275,7 @@ int main(int argc, char** argv) {
   trivet::kernels::Filter filter;
   if (argc > 1) filter.isa = argv[1];
   if (argc > 2) filter.name = argv[2];
+  if (argc > 3) filter.runs = std::atoi(argv[3]);
   for (const trivet::kernels::KernelTable* table : trivet::kernels::runnable_tables()) {
     if (!filter.isa.empty() && trivet::isa_name(table->isa) != filter.isa) continue;
     trivet::kernels::Bench(*table, filter).all();

@@ -7,7 +7,8 @@ set -eu
 build_packages="cmake ninja-build g++ ccache libprotozero-dev libexpected-dev libcli11-dev libfmt-dev
   nlohmann-json3-dev libstb-dev googletest"
 demo_packages="$build_packages python3 python3-venv"
-test_packages="$demo_packages clang-14 libclang-rt-14-dev g++-aarch64-linux-gnu qemu-user"
+test_packages="$demo_packages clang-14 libclang-rt-14-dev g++-aarch64-linux-gnu qemu-user
+  valgrind"
 
 case "${1:-}" in
   build) wanted=$build_packages ;;
