@@ -209,7 +209,7 @@ Result<void> infer_reduce(InferContext& context) {
 /// Takes a run of elements, less `shift` each: all into one accumulator, or one into each.
 template <class Op, class C>
 void take_row(C* sums, bool into_one, const C* x, std::int64_t n, const C* shift) {
-  const auto shifted = [shift](C value, std::int64_t i) {
+  const auto shifted = [&](C value, std::int64_t i) {
     if constexpr (std::is_same_v<Op, ExpSumOf>) return value - shift[i];
     return value;
   };

@@ -291,6 +291,33 @@ TEST(FuseMatmul, RecognisesGelu) {
   }
 }
 
+/// A number or a bias with more axes than the value gives the result more axes.
+TEST(FuseMatmul, LeavesConstantsThatAddAxes) {
+  {
+    ConvGraph g;
+    const auto number = [&g](const std::string& name, const Shape& shape, float value) {
+      return g.constant(name, Tensor::from_values<float>(shape, std::vector{value}));
+    };
+    const ValueId scaled = g.node("Div", {g.conv(), number("scale", {}, 1.41421356F)}, "scaled");
+    const ValueId erf = g.node("Erf", {scaled}, "erf");
+    const ValueId plus = g.node("Add", {erf, number("one", {1, 1, 1, 1, 1}, 1)}, "plus");
+    const ValueId product = g.node("Mul", {g.conv(), plus}, "product");
+    g.output(g.node("Mul", {product, number("half", {}, 0.5F)}, "out"));
+    Graph graph = g.finish();
+    const auto found = cpu::recognise_gelu(graph);
+    ASSERT_TRUE(found) << found.error().message;
+    EXPECT_EQ(*found, 0);
+  }
+  ConvGraph g;
+  const ValueId b = g.constant("b", numbers({3, 3}, -0.3F, 0.05F));
+  const ValueId product = g.node("MatMul", {g.conv(), b}, "product");
+  g.output(g.node("Add", {product, g.constant("bias", numbers({1, 1, 1, 1, 3}, 1, 1))}, "out"));
+  Graph graph = g.finish();
+  const auto fused = cpu::fuse_matmul(graph);
+  ASSERT_TRUE(fused) << fused.error().message;
+  EXPECT_EQ(*fused, 0);
+}
+
 TEST(FuseMatmul, LeavesWhatIsNearlyGelu) {
   ConvGraph g;
   const auto number = [&g](const std::string& name, float value) {

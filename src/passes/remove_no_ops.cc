@@ -15,7 +15,8 @@ bool is_no_op(const Graph& graph, const Node& node, const Inference& inference,
     const ValueId training = node.input(2);
     if (node.opset < 12 || training == kNoValue) return true;
     const auto is_zero = [&](ValueId id) {
-      return graph.is_constant(id) && element_as_double(graph.value(id).constant, 0) == 0;
+      return graph.is_constant(id) && graph.value(id).constant.size() == 1 &&
+             element_as_double(graph.value(id).constant, 0) == 0;
     };
     return is_zero(training) || (node.input(1) != kNoValue && is_zero(node.input(1)));
   }

@@ -118,13 +118,22 @@ class Chain {
   Node fused_;
 };
 
-/// The constant number that `node` has as one operand, beside `value` as the other.
-std::optional<double> number_beside(const Graph& graph, const Node& node, ValueId value) {
+/// The rank of a value, or 0 where it is not known.
+int known_rank(const Inference& inference, ValueId value) {
+  const auto& shape = inference[value].type.shape;
+  return shape ? static_cast<int>(shape->size()) : 0;
+}
+
+/// The constant number that `node` has as one operand, beside `value` as the other, where that
+/// keeps its shape: a number may be written with axes of size 1, but with no more than `value` has.
+std::optional<double> number_beside(const Graph& graph, const Inference& inference,
+                                    const Node& node, ValueId value) {
   if (node.inputs.size() != 2) return std::nullopt;
   const ValueId other = node.inputs[0] == value ? node.inputs[1] : node.inputs[0];
   const bool usable = other != value && graph.is_constant(other) &&
                       graph.value(other).constant.dtype() == DType::kFloat32 &&
-                      graph.value(other).constant.size() == 1;
+                      graph.value(other).constant.size() == 1 &&
+                      graph.value(other).constant.rank() <= known_rank(inference, value);
   if (!usable) return std::nullopt;
   return graph.value(other).constant.data<float>()[0];
 }
@@ -140,7 +149,8 @@ struct Gelu {
   std::vector<NodeId> others;
 };
 
-std::optional<Gelu> match_gelu(const Graph& graph, const Readers& readers, NodeId erf_id) {
+std::optional<Gelu> match_gelu(const Graph& graph, const Inference& inference,
+                               const Readers& readers, NodeId erf_id) {
   const Node& erf = graph.node(erf_id);
   const NodeId scale_id = graph.value(erf.inputs[0]).producer;
   if (scale_id == kNoNode || readers.only_reader(erf.inputs[0]) != erf_id) return std::nullopt;
@@ -149,13 +159,14 @@ std::optional<Gelu> match_gelu(const Graph& graph, const Readers& readers, NodeI
   gelu.x = graph.is_constant(scale.input(0)) ? scale.input(1) : scale.input(0);
   const bool scaled =
       (scale.is("Div") && scale.input(0) == gelu.x &&
-       is_near(number_beside(graph, scale, gelu.x), std::numbers::sqrt2)) ||
-      (scale.is("Mul") && is_near(number_beside(graph, scale, gelu.x), std::numbers::sqrt2 / 2));
+       is_near(number_beside(graph, inference, scale, gelu.x), std::numbers::sqrt2)) ||
+      (scale.is("Mul") &&
+       is_near(number_beside(graph, inference, scale, gelu.x), std::numbers::sqrt2 / 2));
   const NodeId plus_id = readers.only_reader(erf.outputs[0]);
   if (!scaled || plus_id == kNoNode) return std::nullopt;
   const Node& plus = graph.node(plus_id);
   const NodeId product_id = readers.only_reader(plus.outputs[0]);
-  if (!plus.is("Add") || !is_near(number_beside(graph, plus, erf.outputs[0]), 1) ||
+  if (!plus.is("Add") || !is_near(number_beside(graph, inference, plus, erf.outputs[0]), 1) ||
       product_id == kNoNode || !graph.node(product_id).is("Mul")) {
     return std::nullopt;
   }
@@ -165,8 +176,9 @@ std::optional<Gelu> match_gelu(const Graph& graph, const Readers& readers, NodeI
   gelu.others = {scale_id, erf_id, plus_id};
   if (other == gelu.x) {  // the half follows
     const NodeId half_id = readers.only_reader(product.outputs[0]);
-    const bool halved = half_id != kNoNode && graph.node(half_id).is("Mul") &&
-                        is_near(number_beside(graph, graph.node(half_id), product.outputs[0]), 0.5);
+    const bool halved =
+        half_id != kNoNode && graph.node(half_id).is("Mul") &&
+        is_near(number_beside(graph, inference, graph.node(half_id), product.outputs[0]), 0.5);
     if (!halved) return std::nullopt;
     gelu.others.push_back(product_id);
     gelu.last = half_id;
@@ -175,30 +187,35 @@ std::optional<Gelu> match_gelu(const Graph& graph, const Readers& readers, NodeI
   const NodeId half_id = other == kNoValue ? kNoNode : graph.value(other).producer;
   const bool halved = half_id != kNoNode && readers.only_reader(other) == product_id &&
                       graph.node(half_id).is("Mul") &&
-                      is_near(number_beside(graph, graph.node(half_id), gelu.x), 0.5);
+                      is_near(number_beside(graph, inference, graph.node(half_id), gelu.x), 0.5);
   if (!halved) return std::nullopt;
   gelu.others.push_back(half_id);
   gelu.last = product_id;
   return gelu;
 }
 
-/// A product with a constant matrix, and the shape of what is added to each of its rows.
-bool is_bias(const Graph& graph, ValueId value, std::int64_t columns) {
+/// Whether `value` is one constant number per column, and adding it leaves a product of so many
+/// axes as it is.
+bool is_bias(const Graph& graph, ValueId value, std::int64_t columns, int rank) {
   if (!graph.is_constant(value)) return false;
   const Tensor& bias = graph.value(value).constant;
   return bias.dtype() == DType::kFloat32 && bias.size() == columns && bias.rank() >= 1 &&
-         bias.shape().back() == columns;
+         bias.rank() <= rank && bias.shape().back() == columns;
 }
 
 }  // namespace
 
 Result<int> recognise_silu(Graph& graph) {
+  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
   const Readers readers(graph);
   GraphPatch patch(graph, "recognise-silu");
   int found = 0;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     const Node& sigmoid = graph.nodes()[i];
-    if (!sigmoid.is("Sigmoid")) continue;
+    // Other types round after each of the two.
+    if (!sigmoid.is("Sigmoid") || inference[sigmoid.inputs[0]].type.dtype != DType::kFloat32) {
+      continue;
+    }
     const NodeId mul_id = readers.only_reader(sigmoid.output(0));
     if (mul_id == kNoNode || !graph.node(mul_id).is("Mul")) continue;
     const Node& mul = graph.node(mul_id);
@@ -219,12 +236,13 @@ Result<int> recognise_silu(Graph& graph) {
 }
 
 Result<int> recognise_gelu(Graph& graph) {
+  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
   const Readers readers(graph);
   GraphPatch patch(graph, "recognise-gelu");
   int found = 0;
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     if (!graph.nodes()[i].is("Erf")) continue;
-    const auto gelu = match_gelu(graph, readers, static_cast<NodeId>(i));
+    const auto gelu = match_gelu(graph, inference, readers, static_cast<NodeId>(i));
     if (!gelu) continue;
     Node node;
     node.name = graph.node(gelu->last).name;
@@ -274,8 +292,9 @@ Result<int> fuse_matmul(Graph& graph) {
     if (!matmul.is("MatMul") || !graph.is_constant(matmul.inputs[1])) continue;
     const Tensor& b = graph.value(matmul.inputs[1]).constant;
     if (b.dtype() != DType::kFloat32 || b.rank() != 2) continue;
+    const int rank = known_rank(inference, matmul.outputs[0]);
     Chain chain(graph, readers, taken, id, "FusedMatMul");
-    chain.take_add(2, [&](ValueId other) { return is_bias(graph, other, b.dim(1)); });
+    chain.take_add(2, [&](ValueId other) { return is_bias(graph, other, b.dim(1), rank); });
     chain.take_add(
         3, [&](ValueId other) { return same_known_shape(inference, chain.result(), other); });
     chain.take_activation();

@@ -57,7 +57,7 @@ Result<std::optional<Kernel>> select_layer_norm(const SelectContext& context) {
   for (const std::size_t i : {1, 2}) {
     if (!context.has_input(i)) continue;
     const auto parameter = context.float_input(i);
-    if (!parameter || element_count(*parameter) != base.columns) return std::optional<Kernel>();
+    if (parameter != normalized) return std::optional<Kernel>();
   }
   const std::int64_t rows = element_count(*x) / base.columns;
   Kernel kernel;
