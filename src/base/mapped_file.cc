@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -94,6 +95,14 @@ void MappedFile::release_mapped(const void* data, std::size_t length) {
   const MappedFile& file = *std::prev(next)->second;
   const auto offset = static_cast<std::size_t>(first - file.data_);
   if (offset < file.size_) file.release_pages(offset, length);
+}
+
+bool MappedFile::is_mapped(const std::string& path) {
+  const std::lock_guard lock(mappings().mutex);
+  return std::ranges::any_of(mappings().files, [&](const auto& entry) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(entry.second->path_, path, ignored);
+  });
 }
 
 void MappedFile::release_pages(std::size_t offset, std::size_t length) const {

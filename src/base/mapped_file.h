@@ -34,6 +34,9 @@ class MappedFile {
   /// whoever holds a tensor and cannot tell where its bytes come from.
   static void release_mapped(const void* data, std::size_t length);
 
+  /// Whether a file is mapped that `path` names too.
+  [[nodiscard]] static bool is_mapped(const std::string& path);
+
  private:
   MappedFile(std::string path, const std::byte* data, std::size_t size);
 

@@ -12,6 +12,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/mapped_file.h"
+
 namespace trivet {
 namespace {
 
@@ -103,6 +105,9 @@ Result<OutputFile> OutputFile::create(const std::string& path, bool overwrite) {
       return fail(ErrorCode::kIo, "cannot write '", path, "': it is not a regular file");
     }
     if (!overwrite) return already_exists(path);
+    if (MappedFile::is_mapped(path)) {
+      return fail(ErrorCode::kIo, "'", path, "' is being read; give another name");
+    }
     // Write the file that a link points to; renaming onto the link would replace the link.
     std::error_code error;
     const std::filesystem::path resolved = std::filesystem::canonical(path, error);

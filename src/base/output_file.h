@@ -15,7 +15,8 @@ namespace trivet {
 /// then, and after any error, the target is as it was, and the destructor removes the temporary.
 class OutputFile {
  public:
-  /// An existing target is an error unless `overwrite`; what is no regular file is always one.
+  /// An existing target is an error unless `overwrite`; what is no regular file, or is mapped by
+  /// this process (a model's weights), is always one.
   [[nodiscard]] static Result<OutputFile> create(const std::string& path, bool overwrite);
 
   OutputFile(OutputFile&& other) noexcept;

@@ -10,6 +10,9 @@ namespace trivet::cli {
 namespace {
 
 Result<int> run_latency(const BenchOptions& options) {
+  for (const std::string& model : options.models) {
+    if (!options.save.path.empty()) TRIVET_TRY(check_apart("--save", options.save.path, model));
+  }
   TRIVET_TRY(options.save.check());
   TRIVET_ASSIGN(const std::vector<BenchResult> results, measure_models(options));
   const std::vector<BenchRatio> ratios = ratios_to_first(results);

@@ -209,8 +209,8 @@ Result<int> run_optimize(const OptimizeFlags& flags) {
   }
   const SaveFlags target{.path = flags.output, .force = flags.force};
   if (!flags.output.empty()) {
-    TRIVET_TRY(target.check());
     TRIVET_TRY(check_apart("-o", flags.output, flags.model));
+    TRIVET_TRY(target.check());
   }
   TRIVET_ASSIGN(const LoadedModel source, load_model(flags.model));
   TRIVET_ASSIGN(const Optimized result, optimize_model(flags, source.model));

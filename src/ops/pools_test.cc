@@ -32,6 +32,19 @@ TEST(MaxPool, CeilModeLeavesOutAWindowInThePadding) {
   EXPECT_EQ(doubles(test.run({row({1, 2, 3})})), (std::vector<double>{1, 3}));
 }
 
+TEST(MaxPool, CeilModeMakesRoomForOneWindow) {
+  for (const std::int64_t stride : {1, 2}) {
+    OpTest test("MaxPool");
+    test.attribute("kernel_shape", Ints{4}).attribute("strides", Ints{stride});
+    test.attribute("ceil_mode", std::int64_t{1});
+    if (stride == 1) {
+      EXPECT_FALSE(test.try_run({row({1, 7, 3})}));
+    } else {
+      EXPECT_EQ(doubles(test.run({row({1, 7, 3})})), (std::vector<double>{7}));
+    }
+  }
+}
+
 TEST(MaxPool, OnePixelAndTooLargeAKernel) {
   OpTest test("MaxPool");
   test.attribute("kernel_shape", Ints{3, 3});

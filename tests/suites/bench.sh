@@ -85,6 +85,9 @@ holds "abs(sum(s['mean_ms'] for s in d['stages']) - d['whole']['mean_ms']) < 1e-
 refused "needs one picture" trivet bench $small --end-to-end
 refused "needs one picture" trivet bench $small --end-to-end --input x.npy
 
+cp -L $small own.onnx
+refused "write over" trivet bench own.onnx --runs 2 --save own.onnx --force
+
 # ---- what only one mode reads ----
 refused "requires --compare" trivet bench $small --threshold 5
 refused "requires --emit-script" trivet bench $small --torch

@@ -172,6 +172,20 @@ json trivet optimize $models/resnet18.onnx --list --skip-pass fold-batch-norm --
 holds "d['output'] is None and d['parity'] is None and all(f['pass'] != 'fold-batch-norm' for f in d['firings'])"
 json trivet optimize $models/mobilevit_s.onnx --list --json
 holds "any('/3/Gather_1' in n for f in d['firings'] if f['pass'] == 'fold-constants' for n in f['nodes'])"
+"$root/.venv/bin/python" - <<'END'
+import numpy as np, onnx
+from onnx import helper, numpy_helper
+x, y = (helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [2, 4]) for name in "xy")
+w = numpy_helper.from_array(np.eye(4, dtype=np.float32), "w")
+nodes = [helper.make_node("MatMul", ["x", "w"], ["z"]), helper.make_node("Identity", ["z"], ["y"])]
+model = helper.make_model(helper.make_graph(nodes, "g", [x], [y], [w]), opset_imports=[helper.make_opsetid("", 17)])
+onnx.save(model, "outside.onnx", save_as_external_data=True, location="outside.bin", size_threshold=0)
+END
+expect 0 trivet optimize outside.onnx -o inside.onnx
+expect 0 "$root/.venv/bin/python" -c "import onnx; onnx.checker.check_model('inside.onnx')"
+cp outside.bin kept.bin
+refused "is being read" trivet optimize outside.onnx -o outside.bin --force
+cmp -s outside.bin kept.bin || fail "optimize wrote over the weights that it read"
 refused "there is no pass 'fly'" trivet optimize $lite --list --skip-pass fly
 refused "--list" trivet optimize $lite
 refused "bad.onnx" trivet optimize bad.onnx --list

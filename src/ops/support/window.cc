@@ -82,7 +82,9 @@ Result<Dim> window_output(const Window& window, std::size_t axis, const Dim& in)
   const std::int64_t begin = window.pads_begin[axis];
   const std::int64_t end = window.pads_end[axis];
   const Dim room = in + Dim(begin + end - window.extent(axis));
-  if (room.is_constant() && room.value() < 0) {
+  // Rounding up makes room for one window where less than a stride is missing.
+  const std::int64_t least = window.ceil_mode ? 1 - window.strides[axis] : 0;
+  if (room.is_constant() && room.value() < least) {
     return invalid_argument("the kernel spans ", window.extent(axis), " elements of spatial axis ",
                             axis, ", but the padded input has only ",
                             room.value() + window.extent(axis));

@@ -113,23 +113,28 @@ Result<Kernel> depthwise_kernel(const Problem& p) {
   return kernel;
 }
 
-/// Groups are merged until their channels fill whole blocks. What a filter does not see of the
-/// other groups' input gets weight 0.
+/// So many groups together that their channels fill whole blocks; the last ones may be fewer. What
+/// a filter does not see of the other groups' input gets weight 0.
 struct MergedGroups {
-  std::int64_t merged = 1;  ///< groups in one
-  std::int64_t count = 1;
-  std::int64_t in_channels = 0;
+  std::int64_t merged = 1;       ///< groups in one
+  std::int64_t count = 1;        ///< of such
+  std::int64_t in_channels = 0;  ///< of each but the last, which has at most as many
   std::int64_t out_channels = 0;
+
+  /// Of the groups from merged group `index` on, how many are in it.
+  [[nodiscard]] std::int64_t size(const ops::ConvPlan& plan, std::int64_t index) const {
+    return std::min(merged, plan.groups - index * merged);
+  }
 };
 
 MergedGroups merge_groups(const ops::ConvPlan& plan, int lanes) {
   std::int64_t merged = 1;
   while (merged < plan.groups &&
-         (plan.groups % merged != 0 || merged * plan.in_channels % lanes != 0 ||
-          merged * plan.out_channels % lanes != 0)) {
+         (merged * plan.in_channels % lanes != 0 || merged * plan.out_channels % lanes != 0)) {
     ++merged;
   }
-  return {merged, plan.groups / merged, merged * plan.in_channels, merged * plan.out_channels};
+  return {merged, ceil_div(plan.groups, merged), merged * plan.in_channels,
+          merged * plan.out_channels};
 }
 
 /// The weights of merged group `index`, [out_channels][in_channels][kernel].
@@ -137,14 +142,14 @@ Result<Tensor> merged_weights(const Tensor& weight, const ops::ConvPlan& plan,
                               const MergedGroups& groups, std::int64_t index) {
   const std::int64_t taps = element_count(plan.window.kernel);
   const std::int64_t row = plan.in_channels * taps;
-  TRIVET_ASSIGN(Tensor dense, Tensor::allocate(DType::kFloat32,
-                                               {groups.out_channels, groups.in_channels * taps}));
+  const std::int64_t filters = groups.size(plan, index) * plan.out_channels;
+  const std::int64_t wide_row = groups.size(plan, index) * row;
+  TRIVET_ASSIGN(Tensor dense, Tensor::allocate(DType::kFloat32, {filters, wide_row}));
   const std::span<float> to = dense.mutable_data<float>();
   std::ranges::fill(to, 0.0F);
   const float* from = weight.data<float>().data() + index * groups.out_channels * row;
-  for (std::int64_t m = 0; m < groups.out_channels; ++m) {
-    const std::int64_t group = m / plan.out_channels;
-    std::copy_n(from + m * row, row, to.data() + m * groups.in_channels * taps + group * row);
+  for (std::int64_t m = 0; m < filters; ++m) {
+    std::copy_n(from + m * row, row, to.data() + m * wide_row + m / plan.out_channels * row);
   }
   return dense;
 }
@@ -199,20 +204,19 @@ Result<Tensor> pack(const Problem& p, const MergedGroups& groups, const Method& 
                                    groups.in_channels * method.weights_per_filter(taps);
   TRIVET_ASSIGN(Tensor packed, Tensor::allocate(DType::kFloat32, {groups.count * packed_size}));
   for (std::int64_t g = 0; g < groups.count; ++g) {
-    Tensor dense = weight;
+    const std::int64_t in = groups.size(p.plan, g) * p.plan.in_channels;
+    const std::int64_t out = groups.size(p.plan, g) * p.plan.out_channels;
+    Tensor dense;
+    const float* from = weight.data<float>().data() + g * out * in * taps;
     if (groups.merged > 1) {
       TRIVET_ASSIGN(dense, merged_weights(weight, p.plan, groups, g));
+      from = dense.data<float>().data();
     }
-    const float* from =
-        dense.data<float>().data() +
-        (groups.merged > 1 ? 0 : g * groups.out_channels * groups.in_channels * taps);
     float* to = packed.mutable_data<float>().data() + g * packed_size;
     if (method.winograd != 0) {
-      table.pack_winograd_weights(from, groups.out_channels, groups.in_channels, method.winograd,
-                                  to);
+      table.pack_winograd_weights(from, out, in, method.winograd, to);
     } else {
-      table.pack_blocked_weights(from, groups.out_channels, groups.in_channels, taps, method.planar,
-                                 to);
+      table.pack_blocked_weights(from, out, in, taps, method.planar, to);
     }
   }
   return packed;
@@ -282,6 +286,9 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
   // One image may be larger than its groups, whose last block of channels is padded.
   const std::int64_t image_in = method.planar ? in_size : p.blocked_in();
   const std::int64_t image_out = p.blocked_out();
+  const std::int64_t last_size = groups.size(p.plan, groups.count - 1);
+  const std::int64_t last_in = last_size * p.plan.in_channels;
+  const std::int64_t last_out = last_size * p.plan.out_channels;
   kernel.run = [=, &table](const KernelArgs& args) {
     const float* bias = data_or_null(args, 2);
     const float* residual = data_or_null(args, 3);
@@ -292,6 +299,10 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
       const std::int64_t part = task % parts.parts;
       const std::int64_t to = image * image_out + group * groups.out_channels * positions;
       BlockedConvArgs call = base;
+      if (group + 1 == groups.count) {
+        call.in_channels = last_in;
+        call.out_channels = last_out;
+      }
       call.input = args.inputs[0]->data<float>().data() + image * image_in + group * in_size;
       call.weights = packed.data<float>().data() + group * packed_size;
       call.bias = bias == nullptr ? nullptr : bias + group * groups.out_channels;
@@ -301,7 +312,9 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
       const std::int64_t begin = all * part / parts.parts;
       const std::int64_t end = all * (part + 1) / parts.parts;
       const std::int64_t panel_begin = parts.by_panel ? begin : 0;
-      const std::int64_t panel_end = parts.by_panel ? end : panels;
+      // The last group may have fewer.
+      const std::int64_t panel_end =
+          std::min(parts.by_panel ? end : panels, table.panel_count(call.out_channels));
       const std::int64_t unit_begin = parts.by_panel ? 0 : begin;
       const std::int64_t unit_end = parts.by_panel ? units : end;
       float* own = scratch + worker * scratch_floats;
