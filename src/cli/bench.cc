@@ -151,6 +151,7 @@ void add_bench(CommandLine& line) {
   add_modes(command, *options);
   options->save.add_to(command, "--save",
                        "Write the result with every sample as JSON, for --compare");
+  never_with(command, "--save", "--compare");
   add_json(command, options->json);
 }
 

@@ -93,6 +93,7 @@ refused "requires --compare" trivet bench $small --threshold 5
 refused "requires --emit-script" trivet bench $small --torch
 refused "requires --scenario" trivet bench $small --qps 5
 refused "excludes --watts" trivet bench --machine --watts 15
+refused "excludes" trivet bench --compare a.json b.json --save c.json
 
 # ---- the same protocol elsewhere ----
 expect 0 trivet bench $small --runs 6 --warmup 1 --threads 1 --emit-script script.py
