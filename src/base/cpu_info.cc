@@ -252,28 +252,20 @@ CacheSizes library_cache_sizes() {
 
 std::string_view isa_name(Isa isa) {
   switch (isa) {
-    case Isa::kNeon:
-      return "neon";
-    case Isa::kAvx2:
-      return "avx2";
-    case Isa::kAvx512:
-      return "avx512";
-    case Isa::kGeneric:
-      break;
+    case Isa::kNeon: return "neon";
+    case Isa::kAvx2: return "avx2";
+    case Isa::kAvx512: return "avx512";
+    case Isa::kGeneric: break;
   }
   return "generic";
 }
 
 bool isa_supported(Isa isa) {
   switch (isa) {
-    case Isa::kNeon:
-      return has_neon();
-    case Isa::kAvx2:
-      return has_avx2();
-    case Isa::kAvx512:
-      return has_avx512();
-    case Isa::kGeneric:
-      break;
+    case Isa::kNeon: return has_neon();
+    case Isa::kAvx2: return has_avx2();
+    case Isa::kAvx512: return has_avx512();
+    case Isa::kGeneric: break;
   }
   return true;
 }
@@ -281,14 +273,10 @@ bool isa_supported(Isa isa) {
 bool isa_has(Isa isa, IsaExtension extension) {
   const bool int8 = extension == IsaExtension::kInt8Dot;
   switch (isa) {
-    case Isa::kNeon:
-      return has_neon_extension(extension);
-    case Isa::kAvx2:
-      return int8 && has_avx_vnni();
-    case Isa::kAvx512:
-      return int8 ? has_avx512_vnni() : has_avx512_bf16();
-    case Isa::kGeneric:
-      break;
+    case Isa::kNeon: return has_neon_extension(extension);
+    case Isa::kAvx2: return int8 && has_avx_vnni();
+    case Isa::kAvx512: return int8 ? has_avx512_vnni() : has_avx512_bf16();
+    case Isa::kGeneric: break;
   }
   return false;
 }

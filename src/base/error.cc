@@ -4,21 +4,11 @@ namespace trivet {
 
 void MessagePart::append_to(std::string& out) const {
   switch (kind_) {
-    case Kind::kCharacter:
-      out += character_;
-      break;
-    case Kind::kSigned:
-      out += std::to_string(signed_);
-      break;
-    case Kind::kUnsigned:
-      out += std::to_string(unsigned_);
-      break;
-    case Kind::kFloat:
-      out += std::to_string(float_);
-      break;
-    case Kind::kText:
-      out += text_;
-      break;
+    case Kind::kCharacter: out += character_; break;
+    case Kind::kSigned: out += std::to_string(signed_); break;
+    case Kind::kUnsigned: out += std::to_string(unsigned_); break;
+    case Kind::kFloat: out += std::to_string(float_); break;
+    case Kind::kText: out += text_; break;
   }
 }
 

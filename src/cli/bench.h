@@ -94,9 +94,8 @@ struct BenchRatio {
 /// Of each model but the first; none for one model.
 [[nodiscard]] std::vector<BenchRatio> ratios_to_first(const std::vector<BenchResult>& results);
 
-/// {"trivet_version", "created", "machine": …, "results": […], "ratios": […]}; with every sample
-/// for
-/// --save.
+/// {"trivet_version", "created", "machine": …, "results": […], "ratios": […]}; for --save with
+/// every sample.
 [[nodiscard]] Json bench_json(const std::vector<BenchResult>& results,
                               const std::vector<BenchRatio>& ratios, bool samples);
 [[nodiscard]] std::string bench_text(const std::vector<BenchResult>& results,

@@ -95,12 +95,9 @@ Result<std::vector<Pair>> pairs_of(const std::vector<Saved>& a, const std::vecto
 
 const char* verdict_name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::kSlower:
-      return "slower";
-    case Verdict::kFaster:
-      return "faster";
-    case Verdict::kSame:
-      break;
+    case Verdict::kSlower: return "slower";
+    case Verdict::kFaster: return "faster";
+    case Verdict::kSame: break;
   }
   return "same";
 }

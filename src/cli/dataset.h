@@ -43,9 +43,8 @@ struct Sample {
 ///  - a folder of pictures, .npy, .npz or .pb files, each one input (an .npz: all inputs by name);
 ///  - a folder with one folder of pictures per class. The class is the folder's name in --labels;
 ///    where no name is there, the name as a number; else its place among the sorted names;
-///  - an .npy, .npz or IDX file (gzipped or not) with an array of inputs along its first axis. In
-///  an
-///    .npz it is the array called like the input, images, x or data; labels are in labels or y.
+///  - an .npy, .npz or IDX file (gzipped or not) with an array of inputs along its first axis;
+///    in an .npz the array called like the input, images, x or data. Labels are in labels or y.
 /// --truth FILE has the labels otherwise: lines `file label` or `file,label` with a number or a
 /// name of --labels, or an array of numbers (.npy, IDX) in the order of the inputs.
 class Dataset {

@@ -28,20 +28,13 @@ bool is_gzip(Bytes bytes) {
 
 DType idx_dtype(std::uint32_t code) {
   switch (code) {
-    case 0x08:
-      return DType::kUInt8;
-    case 0x09:
-      return DType::kInt8;
-    case 0x0B:
-      return DType::kInt16;
-    case 0x0C:
-      return DType::kInt32;
-    case 0x0D:
-      return DType::kFloat32;
-    case 0x0E:
-      return DType::kFloat64;
-    default:
-      return DType::kUndefined;
+    case 0x08: return DType::kUInt8;
+    case 0x09: return DType::kInt8;
+    case 0x0B: return DType::kInt16;
+    case 0x0C: return DType::kInt32;
+    case 0x0D: return DType::kFloat32;
+    case 0x0E: return DType::kFloat64;
+    default: return DType::kUndefined;
   }
 }
 

@@ -105,36 +105,21 @@ Result<Tensor> widen(const Tensor& tensor, DType dtype) {
 
 std::string descr_of_numbers(DType dtype) {
   switch (dtype) {
-    case DType::kBool:
-      return "|b1";
-    case DType::kInt8:
-      return "|i1";
-    case DType::kUInt8:
-      return "|u1";
-    case DType::kInt16:
-      return "<i2";
-    case DType::kUInt16:
-      return "<u2";
-    case DType::kInt32:
-      return "<i4";
-    case DType::kUInt32:
-      return "<u4";
-    case DType::kInt64:
-      return "<i8";
-    case DType::kUInt64:
-      return "<u8";
-    case DType::kFloat16:
-      return "<f2";
-    case DType::kFloat32:
-      return "<f4";
-    case DType::kFloat64:
-      return "<f8";
-    case DType::kComplex64:
-      return "<c8";
-    case DType::kComplex128:
-      return "<c16";
-    default:
-      return "";
+    case DType::kBool: return "|b1";
+    case DType::kInt8: return "|i1";
+    case DType::kUInt8: return "|u1";
+    case DType::kInt16: return "<i2";
+    case DType::kUInt16: return "<u2";
+    case DType::kInt32: return "<i4";
+    case DType::kUInt32: return "<u4";
+    case DType::kInt64: return "<i8";
+    case DType::kUInt64: return "<u8";
+    case DType::kFloat16: return "<f2";
+    case DType::kFloat32: return "<f4";
+    case DType::kFloat64: return "<f8";
+    case DType::kComplex64: return "<c8";
+    case DType::kComplex128: return "<c16";
+    default: return "";
   }
 }
 

@@ -224,12 +224,9 @@ std::uint8_t luma(const std::uint8_t* rgb) {
 
 std::uint8_t channel_of(const std::uint8_t* rgb, Channels channels, std::size_t c) {
   switch (channels) {
-    case Channels::kRgb:
-      return rgb[c];
-    case Channels::kBgr:
-      return rgb[2 - c];
-    case Channels::kGray:
-      return luma(rgb);
+    case Channels::kRgb: return rgb[c];
+    case Channels::kBgr: return rgb[2 - c];
+    case Channels::kGray: return luma(rgb);
   }
   return 0;
 }
@@ -323,15 +320,9 @@ Result<Tensor> normalize(const Preprocess& preprocess, const Image& ready, DType
                           : Shape{1, ready.height, ready.width, channels};
   TRIVET_ASSIGN(Tensor out, Tensor::allocate(dtype, shape));
   switch (dtype) {
-    case DType::kFloat32:
-      fill<float>(preprocess, ready, out);
-      return out;
-    case DType::kFloat16:
-      fill<Float16>(preprocess, ready, out);
-      return out;
-    case DType::kUInt8:
-      fill<std::uint8_t>(preprocess, ready, out);
-      return out;
+    case DType::kFloat32: fill<float>(preprocess, ready, out); return out;
+    case DType::kFloat16: fill<Float16>(preprocess, ready, out); return out;
+    case DType::kUInt8: fill<std::uint8_t>(preprocess, ready, out); return out;
     default:
       return unsupported("a picture becomes float32, float16 or uint8, not ", dtype_name(dtype),
                          "; give the data as .npy");

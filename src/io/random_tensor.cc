@@ -48,45 +48,19 @@ Result<Tensor> random_tensor(DType dtype, Shape shape, std::uint64_t seed) {
   const auto normal = [&] { return static_cast<float>(random.normal()); };
   const auto small = [&] { return static_cast<int>(random.next() >> 62); };
   switch (dtype) {
-    case DType::kFloat32:
-      fill<float>(out, normal);
-      return out;
-    case DType::kFloat64:
-      fill<double>(out, [&] { return random.normal(); });
-      return out;
-    case DType::kFloat16:
-      fill<Float16>(out, normal);
-      return out;
-    case DType::kBFloat16:
-      fill<BFloat16>(out, normal);
-      return out;
-    case DType::kBool:
-      fill<bool>(out, [&] { return random.next() >> 63 != 0; });
-      return out;
-    case DType::kInt8:
-      fill<std::int8_t>(out, small);
-      return out;
-    case DType::kInt16:
-      fill<std::int16_t>(out, small);
-      return out;
-    case DType::kInt32:
-      fill<std::int32_t>(out, small);
-      return out;
-    case DType::kInt64:
-      fill<std::int64_t>(out, small);
-      return out;
-    case DType::kUInt8:
-      fill<std::uint8_t>(out, small);
-      return out;
-    case DType::kUInt16:
-      fill<std::uint16_t>(out, small);
-      return out;
-    case DType::kUInt32:
-      fill<std::uint32_t>(out, small);
-      return out;
-    case DType::kUInt64:
-      fill<std::uint64_t>(out, small);
-      return out;
+    case DType::kFloat32: fill<float>(out, normal); return out;
+    case DType::kFloat64: fill<double>(out, [&] { return random.normal(); }); return out;
+    case DType::kFloat16: fill<Float16>(out, normal); return out;
+    case DType::kBFloat16: fill<BFloat16>(out, normal); return out;
+    case DType::kBool: fill<bool>(out, [&] { return random.next() >> 63 != 0; }); return out;
+    case DType::kInt8: fill<std::int8_t>(out, small); return out;
+    case DType::kInt16: fill<std::int16_t>(out, small); return out;
+    case DType::kInt32: fill<std::int32_t>(out, small); return out;
+    case DType::kInt64: fill<std::int64_t>(out, small); return out;
+    case DType::kUInt8: fill<std::uint8_t>(out, small); return out;
+    case DType::kUInt16: fill<std::uint16_t>(out, small); return out;
+    case DType::kUInt32: fill<std::uint32_t>(out, small); return out;
+    case DType::kUInt64: fill<std::uint64_t>(out, small); return out;
     case DType::kString:
       fill<std::string>(out, [&] { return std::to_string(small()); });
       return out;

@@ -39,12 +39,9 @@ struct Filter {
 
 Filter filter_of(Interpolation interpolation) {
   switch (interpolation) {
-    case Interpolation::kBilinear:
-      return {triangle, 1, true};
-    case Interpolation::kBilinearNoAntialias:
-      return {triangle, 1, false};
-    case Interpolation::kBicubic:
-      return {cubic, 2, true};
+    case Interpolation::kBilinear: return {triangle, 1, true};
+    case Interpolation::kBilinearNoAntialias: return {triangle, 1, false};
+    case Interpolation::kBicubic: return {cubic, 2, true};
   }
   return {};
 }

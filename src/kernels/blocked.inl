@@ -152,24 +152,12 @@ void binary_channels(Binary op, const float* x, const float* channel, Index chan
       for (Index i = 0; i < positions * kLanes; i += kLanes) store(to + i, apply(load(from + i)));
     };
     switch (op) {
-      case Binary::kAdd:
-        each([=](F v) { return v + right; });
-        break;
-      case Binary::kSub:
-        each([=](F v) { return v - right; });
-        break;
-      case Binary::kMul:
-        each([=](F v) { return v * right; });
-        break;
-      case Binary::kDiv:
-        each([=](F v) { return v / right; });
-        break;
-      case Binary::kMax:
-        each([=](F v) { return max_nan(v, right); });
-        break;
-      case Binary::kMin:
-        each([=](F v) { return min_nan(v, right); });
-        break;
+      case Binary::kAdd: each([=](F v) { return v + right; }); break;
+      case Binary::kSub: each([=](F v) { return v - right; }); break;
+      case Binary::kMul: each([=](F v) { return v * right; }); break;
+      case Binary::kDiv: each([=](F v) { return v / right; }); break;
+      case Binary::kMax: each([=](F v) { return max_nan(v, right); }); break;
+      case Binary::kMin: each([=](F v) { return min_nan(v, right); }); break;
     }
   }
 }

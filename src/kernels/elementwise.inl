@@ -29,38 +29,23 @@ void unary_rows(const Activation& f, const float* x, float* y, Index rows, Index
                     static_cast<std::size_t>(count) * sizeof(float));
       }
       return;
-    case Unary::kRelu:
-      return each([](F v) { return max_or_second(F{}, v); });
-    case Unary::kClip:
-      return each([=](F v) { return clamp(v, alpha, beta); });
-    case Unary::kLeakyRelu:
-      return each([=](F v) { return select(v < 0.0F, alpha * v, v); });
-    case Unary::kHardSigmoid:
-      return each([=](F v) { return clip_unit(fma(alpha, v, beta)); });
+    case Unary::kRelu: return each([](F v) { return max_or_second(F{}, v); });
+    case Unary::kClip: return each([=](F v) { return clamp(v, alpha, beta); });
+    case Unary::kLeakyRelu: return each([=](F v) { return select(v < 0.0F, alpha * v, v); });
+    case Unary::kHardSigmoid: return each([=](F v) { return clip_unit(fma(alpha, v, beta)); });
     case Unary::kHardSwish:
       return each([](F v) { return v * clip_unit(fma(v, splat(1.0F / 6), splat(0.5F))); });
-    case Unary::kSigmoid:
-      return each([](F v) { return sigmoid(v); });
-    case Unary::kTanh:
-      return each([](F v) { return tanh(v); });
-    case Unary::kSilu:
-      return each([](F v) { return v * sigmoid(v); });
-    case Unary::kGelu:
-      return each([](F v) { return gelu(v); });
-    case Unary::kGeluTanh:
-      return each([](F v) { return gelu_tanh(v); });
-    case Unary::kExp:
-      return each([](F v) { return exp(v); });
-    case Unary::kErf:
-      return each([](F v) { return erf(v); });
-    case Unary::kSqrt:
-      return each([](F v) { return sqrt(v); });
-    case Unary::kNeg:
-      return each([](F v) { return -v; });
-    case Unary::kAbs:
-      return each([](F v) { return abs(v); });
-    case Unary::kReciprocal:
-      return each([](F v) { return 1.0F / v; });
+    case Unary::kSigmoid: return each([](F v) { return sigmoid(v); });
+    case Unary::kTanh: return each([](F v) { return tanh(v); });
+    case Unary::kSilu: return each([](F v) { return v * sigmoid(v); });
+    case Unary::kGelu: return each([](F v) { return gelu(v); });
+    case Unary::kGeluTanh: return each([](F v) { return gelu_tanh(v); });
+    case Unary::kExp: return each([](F v) { return exp(v); });
+    case Unary::kErf: return each([](F v) { return erf(v); });
+    case Unary::kSqrt: return each([](F v) { return sqrt(v); });
+    case Unary::kNeg: return each([](F v) { return -v; });
+    case Unary::kAbs: return each([](F v) { return abs(v); });
+    case Unary::kReciprocal: return each([](F v) { return 1.0F / v; });
   }
 }
 
@@ -88,14 +73,10 @@ TRIVET_INLINE void map_two(Scalar scalar, const float* a, const float* b, float*
 
 void binary(Binary op, Scalar scalar, const float* a, const float* b, float* y, Index count) {
   switch (op) {
-    case Binary::kAdd:
-      return map_two(scalar, a, b, y, count, [](F l, F r) { return l + r; });
-    case Binary::kSub:
-      return map_two(scalar, a, b, y, count, [](F l, F r) { return l - r; });
-    case Binary::kMul:
-      return map_two(scalar, a, b, y, count, [](F l, F r) { return l * r; });
-    case Binary::kDiv:
-      return map_two(scalar, a, b, y, count, [](F l, F r) { return l / r; });
+    case Binary::kAdd: return map_two(scalar, a, b, y, count, [](F l, F r) { return l + r; });
+    case Binary::kSub: return map_two(scalar, a, b, y, count, [](F l, F r) { return l - r; });
+    case Binary::kMul: return map_two(scalar, a, b, y, count, [](F l, F r) { return l * r; });
+    case Binary::kDiv: return map_two(scalar, a, b, y, count, [](F l, F r) { return l / r; });
     case Binary::kMax:
       return map_two(scalar, a, b, y, count, [](F l, F r) { return max_nan(l, r); });
     case Binary::kMin:

@@ -51,7 +51,7 @@ class ElementwiseTest : public KernelTest {
   }
 
   static constexpr double kLeastSigmoid = 1.7e-38;  // e^-87: it is 0 from there on
-  static constexpr double kSmallest = 1.5e-45;  // one unit of a subnormal number
+  static constexpr double kSmallest = 1.5e-45;      // one unit of a subnormal number
   static double relative(double, double exact) { return 1e-6 * std::abs(exact) + kSmallest; }
 };
 INSTANTIATE_TEST_SUITE_P(Tables, ElementwiseTest, all_tables(), table_name);
@@ -61,9 +61,8 @@ TEST_P(ElementwiseTest, ExpErfTanhSigmoid) {
     SCOPED_TRACE(static_cast<int>(f));
     expect_function({f}, relative);
   }
-  expect_function({Unary::kSigmoid}, [](double, double exact) {
-    return 1e-6 * std::abs(exact) + kLeastSigmoid;
-  });
+  expect_function({Unary::kSigmoid},
+                  [](double, double exact) { return 1e-6 * std::abs(exact) + kLeastSigmoid; });
 }
 
 TEST_P(ElementwiseTest, ActivationsThatCombineThem) {
@@ -135,18 +134,12 @@ TEST_P(ElementwiseTest, SplitAndPlaceDoNotMatter) {
 
 double exact_binary(Binary op, double a, double b) {
   switch (op) {
-    case Binary::kAdd:
-      return a + b;
-    case Binary::kSub:
-      return a - b;
-    case Binary::kMul:
-      return a * b;
-    case Binary::kDiv:
-      return a / b;
-    case Binary::kMax:
-      return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
-    case Binary::kMin:
-      return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
+    case Binary::kAdd: return a + b;
+    case Binary::kSub: return a - b;
+    case Binary::kMul: return a * b;
+    case Binary::kDiv: return a / b;
+    case Binary::kMax: return std::isnan(a) || std::isnan(b) ? std::nan("") : std::max(a, b);
+    case Binary::kMin: return std::isnan(a) || std::isnan(b) ? std::nan("") : std::min(a, b);
   }
   return 0;
 }

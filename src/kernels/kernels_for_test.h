@@ -120,40 +120,24 @@ inline double exact_unary(const Activation& f, double x) {
     return std::min(std::max(v, low), high);
   };
   switch (f.function) {
-    case Unary::kIdentity:
-      return x;
-    case Unary::kRelu:
-      return std::isnan(x) ? x : std::max(x, 0.0);
-    case Unary::kClip:
-      return cut(x, alpha, beta);
-    case Unary::kLeakyRelu:
-      return x < 0 ? alpha * x : x;
-    case Unary::kHardSigmoid:
-      return cut(alpha * x + beta, 0, 1);
-    case Unary::kHardSwish:
-      return x * cut(x / 6 + 0.5, 0, 1);
-    case Unary::kSigmoid:
-      return 1 / (1 + std::exp(-x));
-    case Unary::kTanh:
-      return std::tanh(x);
-    case Unary::kSilu:
-      return x / (1 + std::exp(-x));
-    case Unary::kGelu:
-      return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+    case Unary::kIdentity: return x;
+    case Unary::kRelu: return std::isnan(x) ? x : std::max(x, 0.0);
+    case Unary::kClip: return cut(x, alpha, beta);
+    case Unary::kLeakyRelu: return x < 0 ? alpha * x : x;
+    case Unary::kHardSigmoid: return cut(alpha * x + beta, 0, 1);
+    case Unary::kHardSwish: return x * cut(x / 6 + 0.5, 0, 1);
+    case Unary::kSigmoid: return 1 / (1 + std::exp(-x));
+    case Unary::kTanh: return std::tanh(x);
+    case Unary::kSilu: return x / (1 + std::exp(-x));
+    case Unary::kGelu: return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
     case Unary::kGeluTanh:
       return 0.5 * x * (1 + std::tanh(std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
-    case Unary::kExp:
-      return std::exp(x);
-    case Unary::kErf:
-      return std::erf(x);
-    case Unary::kSqrt:
-      return std::sqrt(x);
-    case Unary::kNeg:
-      return -x;
-    case Unary::kAbs:
-      return std::abs(x);
-    case Unary::kReciprocal:
-      return 1 / x;
+    case Unary::kExp: return std::exp(x);
+    case Unary::kErf: return std::erf(x);
+    case Unary::kSqrt: return std::sqrt(x);
+    case Unary::kNeg: return -x;
+    case Unary::kAbs: return std::abs(x);
+    case Unary::kReciprocal: return 1 / x;
   }
   return 0;
 }

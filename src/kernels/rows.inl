@@ -134,16 +134,11 @@ void layer_norm(const LayerNormArgs& args, Index row_begin, Index row_end) {
 
 TRIVET_INLINE float reduce_row(Reduce kind, const float* x, Index count) {
   switch (kind) {
-    case Reduce::kSum:
-      return sum_of(x, count);
-    case Reduce::kMean:
-      return sum_of(x, count) / static_cast<float>(count);
-    case Reduce::kMax:
-      return max_of_row(x, count);
-    case Reduce::kMin:
-      return min_of_row(x, count);
-    case Reduce::kL2:
-      return __builtin_sqrtf(sum_of_squares(x, count, 0));
+    case Reduce::kSum: return sum_of(x, count);
+    case Reduce::kMean: return sum_of(x, count) / static_cast<float>(count);
+    case Reduce::kMax: return max_of_row(x, count);
+    case Reduce::kMin: return min_of_row(x, count);
+    case Reduce::kL2: return __builtin_sqrtf(sum_of_squares(x, count, 0));
   }
   return 0;
 }
@@ -167,8 +162,7 @@ void reduce_middle(const ReduceArgs& args, const float* x, float* y, Index colum
   const auto add = [](F a, F b) { return a + b; };
   const auto same = [](F v) { return v; };
   switch (args.kind) {
-    case Reduce::kSum:
-      return reduce_columns(args, x, y, columns, 0, add, same);
+    case Reduce::kSum: return reduce_columns(args, x, y, columns, 0, add, same);
     case Reduce::kMean: {
       const F count = splat(static_cast<float>(args.reduce));
       return reduce_columns(args, x, y, columns, 0, add, [=](F v) { return v / count; });

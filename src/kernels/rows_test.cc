@@ -110,16 +110,11 @@ double reduce_one(const ReduceArgs& args, std::int64_t element) {
     smallest = std::isnan(value) || std::isnan(smallest) ? NAN : std::min(smallest, value);
   }
   switch (args.kind) {
-    case Reduce::kSum:
-      return sum;
-    case Reduce::kMean:
-      return sum / static_cast<double>(args.reduce);
-    case Reduce::kMax:
-      return largest;
-    case Reduce::kMin:
-      return smallest;
-    case Reduce::kL2:
-      return std::sqrt(squares);
+    case Reduce::kSum: return sum;
+    case Reduce::kMean: return sum / static_cast<double>(args.reduce);
+    case Reduce::kMax: return largest;
+    case Reduce::kMin: return smallest;
+    case Reduce::kL2: return std::sqrt(squares);
   }
   return 0;
 }

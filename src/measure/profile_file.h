@@ -29,8 +29,7 @@ inline constexpr std::string_view kProfileFormat = "trivet-profile/1";
 ///  - the JSON or the trace of a profile of ours;
 ///  - ONNX Runtime's profiling JSON (events of category "Node"). Names that its fusions made lose
 ///    what was put around them: "fused conv1" and "conv1_nchwc" are conv1, FusedConv is Conv;
-///  - a Chrome trace of torch.profiler (events of category "cpu_op"). It knows no nodes, so there
-///  is
+///  - a Chrome trace of torch.profiler (events of category "cpu_op"). It knows no nodes:
 ///    one step per operator, under its ONNX name where there is one. An operator inside another one
 ///    counts as a part of that. Without ProfilerStep events all is taken for one run.
 /// Anything else, and a number or name that is none, is an error.

@@ -99,12 +99,8 @@ Result<ScenarioResult> run_scenario(const std::function<Result<void>()>& run,
   ScenarioResult out;
   TRIVET_TRY(generate(run, options, timer, progress, out));
   switch (options.scenario) {
-    case Scenario::kSingleStream:
-      judge_quantile(out, 0.90);
-      break;
-    case Scenario::kMultiStream:
-      judge_quantile(out, 0.99);
-      break;
+    case Scenario::kSingleStream: judge_quantile(out, 0.90); break;
+    case Scenario::kMultiStream: judge_quantile(out, 0.99); break;
     case Scenario::kOffline:
       out.metric = static_cast<double>(out.samples) / out.seconds;
       out.metric_name = "samples per second";

@@ -51,18 +51,10 @@ Result<AttributeRecord> read_attribute_record(std::string_view bytes) {
     const std::uint32_t field = message.field();
     if (type_of_field(field) != AttributeType::kUndefined) present = type_of_field(field);
     switch (field) {
-      case 1:
-        out.name = message.text();
-        break;
-      case 2:
-        out.f = message.float32();
-        break;
-      case 3:
-        out.i = message.integer();
-        break;
-      case 4:
-        out.s = message.bytes();
-        break;
+      case 1: out.name = message.text(); break;
+      case 2: out.f = message.float32(); break;
+      case 3: out.i = message.integer(); break;
+      case 4: out.s = message.bytes(); break;
       case 5:
       case 6:
       case 10:
@@ -70,26 +62,13 @@ Result<AttributeRecord> read_attribute_record(std::string_view bytes) {
       case 14:
       case 15:
       case 22:
-      case 23:
-        parts.push_back({field, message.bytes()});
-        break;
-      case 7:
-        message.append_to(out.floats);
-        break;
-      case 8:
-        message.append_to(out.ints);
-        break;
-      case 9:
-        out.strings.push_back(message.bytes());
-        break;
-      case 20:
-        type = message.integer();
-        break;
-      case 21:
-        out.reference = message.text();
-        break;
-      default:
-        break;
+      case 23: parts.push_back({field, message.bytes()}); break;
+      case 7: message.append_to(out.floats); break;
+      case 8: message.append_to(out.ints); break;
+      case 9: out.strings.push_back(message.bytes()); break;
+      case 20: type = message.integer(); break;
+      case 21: out.reference = message.text(); break;
+      default: break;
     }
   }
   TRIVET_TRY(message.status());
@@ -111,18 +90,12 @@ Result<AttributeValue> decode_attribute(const AttributeRecord& record, const Byt
       record.type == AttributeType::kTensor || record.type == AttributeType::kGraph;
   if (is_message && record.messages.empty()) return invalid_model("it has no value");
   switch (record.type) {
-    case AttributeType::kUndefined:
-      return invalid_model("it has neither type nor value");
-    case AttributeType::kFloat:
-      return AttributeValue(record.f);
-    case AttributeType::kInt:
-      return AttributeValue(record.i);
-    case AttributeType::kString:
-      return AttributeValue(std::string(record.s));
-    case AttributeType::kFloats:
-      return AttributeValue(record.floats);
-    case AttributeType::kInts:
-      return AttributeValue(record.ints);
+    case AttributeType::kUndefined: return invalid_model("it has neither type nor value");
+    case AttributeType::kFloat: return AttributeValue(record.f);
+    case AttributeType::kInt: return AttributeValue(record.i);
+    case AttributeType::kString: return AttributeValue(std::string(record.s));
+    case AttributeType::kFloats: return AttributeValue(record.floats);
+    case AttributeType::kInts: return AttributeValue(record.ints);
     case AttributeType::kStrings: {
       return AttributeValue(std::vector<std::string>(record.strings.begin(), record.strings.end()));
     }
@@ -134,15 +107,12 @@ Result<AttributeValue> decode_attribute(const AttributeRecord& record, const Byt
       TRIVET_ASSIGN(GraphPtr value, read_graph(record.messages.front()));
       return AttributeValue(std::move(value));
     }
-    case AttributeType::kTensors:
-      return decode_each<Tensor>(record.messages, tensor);
-    case AttributeType::kGraphs:
-      return decode_each<GraphPtr>(record.messages, read_graph);
+    case AttributeType::kTensors: return decode_each<Tensor>(record.messages, tensor);
+    case AttributeType::kGraphs: return decode_each<GraphPtr>(record.messages, read_graph);
     case AttributeType::kSparseTensor:
     case AttributeType::kSparseTensors:
     case AttributeType::kTypeProto:
-    case AttributeType::kTypeProtos:
-      break;
+    case AttributeType::kTypeProtos: break;
   }
   OpaqueAttribute opaque;
   opaque.onnx_type = static_cast<std::int32_t>(record.type);

@@ -11,29 +11,14 @@ Result<NodeRecord> read_node_record(std::string_view bytes) {
   Message message(bytes, "NodeProto");
   while (message.next()) {
     switch (message.field()) {
-      case 1:
-        out.inputs.push_back(message.text());
-        break;
-      case 2:
-        out.outputs.push_back(message.text());
-        break;
-      case 3:
-        out.name = message.text();
-        break;
-      case 4:
-        out.op_type = message.text();
-        break;
-      case 5:
-        out.attributes.push_back(message.bytes());
-        break;
-      case 7:
-        out.domain = normal_domain(message.text());
-        break;
-      case 8:
-        out.overload = message.text();
-        break;
-      default:
-        break;
+      case 1: out.inputs.push_back(message.text()); break;
+      case 2: out.outputs.push_back(message.text()); break;
+      case 3: out.name = message.text(); break;
+      case 4: out.op_type = message.text(); break;
+      case 5: out.attributes.push_back(message.bytes()); break;
+      case 7: out.domain = normal_domain(message.text()); break;
+      case 8: out.overload = message.text(); break;
+      default: break;
     }
   }
   TRIVET_TRY(message.status());
@@ -114,31 +99,15 @@ Result<GraphRecord> read_graph_record(std::string_view bytes) {
   Message message(bytes, "GraphProto");
   while (message.next()) {
     switch (message.field()) {
-      case 1:
-        TRIVET_TRY(add_node_record(message.bytes(), out.nodes));
-        break;
-      case 2:
-        out.name = message.text();
-        break;
-      case 5:
-        out.initializers.push_back(message.bytes());
-        break;
-      case 10:
-        out.doc = message.text();
-        break;
-      case 11:
-        out.inputs.push_back(message.bytes());
-        break;
-      case 12:
-        out.outputs.push_back(message.bytes());
-        break;
-      case 13:
-        out.value_infos.push_back(message.bytes());
-        break;
-      case 15:
-        return unsupported("sparse initializers are not supported; store them dense");
-      default:
-        break;
+      case 1: TRIVET_TRY(add_node_record(message.bytes(), out.nodes)); break;
+      case 2: out.name = message.text(); break;
+      case 5: out.initializers.push_back(message.bytes()); break;
+      case 10: out.doc = message.text(); break;
+      case 11: out.inputs.push_back(message.bytes()); break;
+      case 12: out.outputs.push_back(message.bytes()); break;
+      case 13: out.value_infos.push_back(message.bytes()); break;
+      case 15: return unsupported("sparse initializers are not supported; store them dense");
+      default: break;
     }
   }
   TRIVET_TRY(message.status());
@@ -151,35 +120,16 @@ Result<FunctionRecord> read_function_record(std::string_view bytes) {
   Message message(bytes, "FunctionProto");
   while (message.next()) {
     switch (message.field()) {
-      case 1:
-        out.name = message.text();
-        break;
-      case 4:
-        out.inputs.push_back(message.text());
-        break;
-      case 5:
-        out.outputs.push_back(message.text());
-        break;
-      case 6:
-        out.attributes.push_back(message.text());
-        break;
-      case 7:
-        TRIVET_TRY(add_node_record(message.bytes(), out.nodes));
-        break;
-      case 9:
-        TRIVET_TRY(add_import(message.bytes(), out.imports));
-        break;
-      case 10:
-        out.domain = normal_domain(message.text());
-        break;
-      case 11:
-        out.defaults.push_back(message.bytes());
-        break;
-      case 13:
-        out.overload = message.text();
-        break;
-      default:
-        break;
+      case 1: out.name = message.text(); break;
+      case 4: out.inputs.push_back(message.text()); break;
+      case 5: out.outputs.push_back(message.text()); break;
+      case 6: out.attributes.push_back(message.text()); break;
+      case 7: TRIVET_TRY(add_node_record(message.bytes(), out.nodes)); break;
+      case 9: TRIVET_TRY(add_import(message.bytes(), out.imports)); break;
+      case 10: out.domain = normal_domain(message.text()); break;
+      case 11: out.defaults.push_back(message.bytes()); break;
+      case 13: out.overload = message.text(); break;
+      default: break;
     }
   }
   TRIVET_TRY(message.status());
@@ -191,39 +141,20 @@ Result<ModelRecord> read_model_record(std::string_view bytes) {
   Message message(bytes, "ModelProto");
   while (message.next()) {
     switch (message.field()) {
-      case 1:
-        out.ir_version = message.integer();
-        break;
-      case 2:
-        out.producer_name = message.text();
-        break;
-      case 3:
-        out.producer_version = message.text();
-        break;
-      case 4:
-        out.domain = message.text();
-        break;
-      case 5:
-        out.model_version = message.integer();
-        break;
-      case 6:
-        out.doc = message.text();
-        break;
+      case 1: out.ir_version = message.integer(); break;
+      case 2: out.producer_name = message.text(); break;
+      case 3: out.producer_version = message.text(); break;
+      case 4: out.domain = message.text(); break;
+      case 5: out.model_version = message.integer(); break;
+      case 6: out.doc = message.text(); break;
       case 7:
         out.graph = message.bytes();
         out.has_graph = true;
         break;
-      case 8:
-        TRIVET_TRY(add_import(message.bytes(), out.imports));
-        break;
-      case 14:
-        TRIVET_TRY(add_metadata(message.bytes(), out.metadata));
-        break;
-      case 25:
-        out.functions.push_back(message.bytes());
-        break;
-      default:
-        break;
+      case 8: TRIVET_TRY(add_import(message.bytes(), out.imports)); break;
+      case 14: TRIVET_TRY(add_metadata(message.bytes(), out.metadata)); break;
+      case 25: out.functions.push_back(message.bytes()); break;
+      default: break;
     }
   }
   TRIVET_TRY(message.status());

@@ -24,20 +24,14 @@ std::string_view field_name(Encoding encoding) {
 Encoding encoding_of(DType dtype) {
   switch (dtype) {
     case DType::kFloat32:
-    case DType::kComplex64:
-      return Encoding::kFloat;
+    case DType::kComplex64: return Encoding::kFloat;
     case DType::kFloat64:
-    case DType::kComplex128:
-      return Encoding::kDouble;
-    case DType::kInt64:
-      return Encoding::kInt64;
+    case DType::kComplex128: return Encoding::kDouble;
+    case DType::kInt64: return Encoding::kInt64;
     case DType::kUInt32:
-    case DType::kUInt64:
-      return Encoding::kUInt64;
-    case DType::kString:
-      return Encoding::kString;
-    default:
-      return Encoding::kInt32;
+    case DType::kUInt64: return Encoding::kUInt64;
+    case DType::kString: return Encoding::kString;
+    default: return Encoding::kInt32;
   }
 }
 
@@ -77,49 +71,24 @@ Result<void> read_fields(std::string_view bytes, Fields& out) {
   };
   while (message.next()) {
     switch (message.field()) {
-      case 1:
-        message.append_to(out.dims);
-        break;
-      case 2:
-        out.data_type = message.integer();
-        break;
-      case 3:
-        out.is_segment = true;
-        break;
-      case 4:
-        add(Encoding::kFloat, message.encoded_fixed32());
-        break;
-      case 5:
-        add(Encoding::kInt32, message.encoded_varints());
-        break;
-      case 6:
-        add(Encoding::kString, message.bytes());
-        break;
-      case 7:
-        add(Encoding::kInt64, message.encoded_varints());
-        break;
-      case 8:
-        out.name = message.text();
-        break;
-      case 9:
-        out.raw = message.bytes();
-        break;
-      case 10:
-        add(Encoding::kDouble, message.encoded_fixed64());
-        break;
-      case 11:
-        add(Encoding::kUInt64, message.encoded_varints());
-        break;
+      case 1: message.append_to(out.dims); break;
+      case 2: out.data_type = message.integer(); break;
+      case 3: out.is_segment = true; break;
+      case 4: add(Encoding::kFloat, message.encoded_fixed32()); break;
+      case 5: add(Encoding::kInt32, message.encoded_varints()); break;
+      case 6: add(Encoding::kString, message.bytes()); break;
+      case 7: add(Encoding::kInt64, message.encoded_varints()); break;
+      case 8: out.name = message.text(); break;
+      case 9: out.raw = message.bytes(); break;
+      case 10: add(Encoding::kDouble, message.encoded_fixed64()); break;
+      case 11: add(Encoding::kUInt64, message.encoded_varints()); break;
       case 13: {
         TRIVET_ASSIGN(const auto entry, read_entry(message.bytes()));
         out.external.push_back(entry);
         break;
       }
-      case 14:
-        out.is_external = message.integer() == 1;
-        break;
-      default:
-        break;
+      case 14: out.is_external = message.integer() == 1; break;
+      default: break;
     }
   }
   return message.status();
@@ -127,12 +96,9 @@ Result<void> read_fields(std::string_view bytes, Fields& out) {
 
 std::size_t alignment_of(DType dtype) {
   switch (dtype) {
-    case DType::kComplex64:
-      return alignof(float);
-    case DType::kComplex128:
-      return alignof(double);
-    default:
-      return std::max<std::size_t>(1, static_cast<std::size_t>(dtype_bits(dtype)) / 8);
+    case DType::kComplex64: return alignof(float);
+    case DType::kComplex128: return alignof(double);
+    default: return std::max<std::size_t>(1, static_cast<std::size_t>(dtype_bits(dtype)) / 8);
   }
 }
 
@@ -161,12 +127,9 @@ class TensorReader {
     }
     switch (encoding_of(dtype_)) {
       case Encoding::kFloat:
-      case Encoding::kDouble:
-        return from_fixed();
-      case Encoding::kString:
-        return from_strings();
-      default:
-        return from_varints();
+      case Encoding::kDouble: return from_fixed();
+      case Encoding::kString: return from_strings();
+      default: return from_varints();
     }
   }
 
@@ -271,21 +234,11 @@ class TensorReader {
     if (found != expected) return wrong_size("numbers", found, expected);
     TRIVET_ASSIGN(Tensor out, Tensor::allocate(dtype_, std::move(fields_.dims)));
     switch (by_byte ? 8 : dtype_bits(dtype_)) {
-      case 6:
-        decode_packed(out);
-        break;
-      case 8:
-        decode_varints<std::uint8_t>(out);
-        break;
-      case 16:
-        decode_varints<std::uint16_t>(out);
-        break;
-      case 32:
-        decode_varints<std::uint32_t>(out);
-        break;
-      default:
-        decode_varints<std::uint64_t>(out);
-        break;
+      case 6: decode_packed(out); break;
+      case 8: decode_varints<std::uint8_t>(out); break;
+      case 16: decode_varints<std::uint16_t>(out); break;
+      case 32: decode_varints<std::uint32_t>(out); break;
+      default: decode_varints<std::uint64_t>(out); break;
     }
     return out;
   }

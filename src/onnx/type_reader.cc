@@ -101,8 +101,7 @@ Result<ValueType> read_type_at(std::string_view bytes, int depth) {
         TRIVET_ASSIGN(out, read_container(message.bytes(), Kind::kMap, depth));
         break;
       }
-      case 7:
-        return unsupported("opaque types are not supported");
+      case 7: return unsupported("opaque types are not supported");
       case 8: {
         TRIVET_ASSIGN(out, read_tensor_type(message.bytes(), Kind::kSparseTensor));
         break;
@@ -111,8 +110,7 @@ Result<ValueType> read_type_at(std::string_view bytes, int depth) {
         TRIVET_ASSIGN(out, read_container(message.bytes(), Kind::kOptional, depth));
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
   TRIVET_TRY(message.status());

@@ -50,21 +50,11 @@ bool is_known(const ValueType& type) {
 Encoder encode_type(const ValueType& type) {
   Encoder out;
   switch (type.kind) {
-    case ValueType::Kind::kTensor:
-      out.message(1, encode_tensor_type(type));
-      break;
-    case ValueType::Kind::kSequence:
-      out.message(4, encode_container(type));
-      break;
-    case ValueType::Kind::kMap:
-      out.message(5, encode_map(type));
-      break;
-    case ValueType::Kind::kSparseTensor:
-      out.message(8, encode_tensor_type(type));
-      break;
-    case ValueType::Kind::kOptional:
-      out.message(9, encode_container(type));
-      break;
+    case ValueType::Kind::kTensor: out.message(1, encode_tensor_type(type)); break;
+    case ValueType::Kind::kSequence: out.message(4, encode_container(type)); break;
+    case ValueType::Kind::kMap: out.message(5, encode_map(type)); break;
+    case ValueType::Kind::kSparseTensor: out.message(8, encode_tensor_type(type)); break;
+    case ValueType::Kind::kOptional: out.message(9, encode_container(type)); break;
   }
   return out;
 }

@@ -35,25 +35,18 @@ std::int64_t ir_version_of_opset(int opset) {
 
 std::int64_t ir_version_of_dtype(DType dtype) {
   switch (dtype) {
-    case DType::kBFloat16:
-      return 4;
+    case DType::kBFloat16: return 4;
     case DType::kFloat8E4M3FN:
     case DType::kFloat8E4M3FNUZ:
     case DType::kFloat8E5M2:
-    case DType::kFloat8E5M2FNUZ:
-      return 9;
+    case DType::kFloat8E5M2FNUZ: return 9;
     case DType::kUInt4:
-    case DType::kInt4:
-      return 10;
-    case DType::kFloat4E2M1:
-      return 11;
-    case DType::kFloat8E8M0:
-      return 12;
+    case DType::kInt4: return 10;
+    case DType::kFloat4E2M1: return 11;
+    case DType::kFloat8E8M0: return 12;
     case DType::kUInt2:
-    case DType::kInt2:
-      return 13;
-    default:
-      return 3;
+    case DType::kInt2: return 13;
+    default: return 3;
   }
 }
 

@@ -9,16 +9,11 @@ using protozero::pbf_wire_type;
 
 std::string_view wire_type_name(pbf_wire_type type) {
   switch (type) {
-    case pbf_wire_type::varint:
-      return "a varint";
-    case pbf_wire_type::fixed64:
-      return "8 fixed bytes";
-    case pbf_wire_type::length_delimited:
-      return "bytes with a length";
-    case pbf_wire_type::fixed32:
-      return "4 fixed bytes";
-    default:
-      return "an unknown encoding";
+    case pbf_wire_type::varint: return "a varint";
+    case pbf_wire_type::fixed64: return "8 fixed bytes";
+    case pbf_wire_type::length_delimited: return "bytes with a length";
+    case pbf_wire_type::fixed32: return "4 fixed bytes";
+    default: return "an unknown encoding";
   }
 }
 

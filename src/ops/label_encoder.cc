@@ -36,20 +36,13 @@ Result<Tensor> fallback_of(const Attributes& attributes, DType dtype) {
     return invalid_model("attribute 'default_tensor' must be one ", dtype_name(dtype));
   const float number = attributes.float_or("default_float", -0.0F);
   switch (dtype) {
-    case DType::kString:
-      return Tensor::scalar(attributes.string_or("default_string", "_Unused"));
-    case DType::kInt64:
-      return Tensor::scalar(attributes.int_or("default_int64", -1));
-    case DType::kFloat32:
-      return Tensor::scalar(number);
-    case DType::kFloat64:
-      return Tensor::scalar(static_cast<double>(number));
-    case DType::kInt32:
-      return Tensor::scalar(std::int32_t{-1});
-    case DType::kInt16:
-      return Tensor::scalar(std::int16_t{-1});
-    default:
-      return unsupported("values of type ", dtype_name(dtype));
+    case DType::kString: return Tensor::scalar(attributes.string_or("default_string", "_Unused"));
+    case DType::kInt64: return Tensor::scalar(attributes.int_or("default_int64", -1));
+    case DType::kFloat32: return Tensor::scalar(number);
+    case DType::kFloat64: return Tensor::scalar(static_cast<double>(number));
+    case DType::kInt32: return Tensor::scalar(std::int32_t{-1});
+    case DType::kInt16: return Tensor::scalar(std::int16_t{-1});
+    default: return unsupported("values of type ", dtype_name(dtype));
   }
 }
 

@@ -146,14 +146,10 @@ Result<void> eval_quantize(EvalContext& context) {
   TRIVET_ASSIGN(Tensor out, context.allocate(0, dtype, x.shape()));
   if (x.size() == 0) return {};
   switch (precision) {
-    case DType::kFloat16:
-      return quantize_as<DType::kFloat16, float>(context, layout, out);
-    case DType::kBFloat16:
-      return quantize_as<DType::kBFloat16, float>(context, layout, out);
-    case DType::kFloat32:
-      return quantize_as<DType::kFloat32, float>(context, layout, out);
-    default:
-      return quantize_as<DType::kFloat64, double>(context, layout, out);
+    case DType::kFloat16: return quantize_as<DType::kFloat16, float>(context, layout, out);
+    case DType::kBFloat16: return quantize_as<DType::kBFloat16, float>(context, layout, out);
+    case DType::kFloat32: return quantize_as<DType::kFloat32, float>(context, layout, out);
+    default: return quantize_as<DType::kFloat64, double>(context, layout, out);
   }
 }
 

@@ -41,20 +41,13 @@ struct TreeNode {
   [[nodiscard]] bool test(double x) const {
     if (std::isnan(x)) return missing_is_true || (mode == kNotEqual);
     switch (mode) {
-      case kLessOrEqual:
-        return x <= split;
-      case kLess:
-        return x < split;
-      case kGreaterOrEqual:
-        return x >= split;
-      case kGreater:
-        return x > split;
-      case kEqual:
-        return x == split;
-      case kNotEqual:
-        return x != split;
-      case kMember:
-        return std::ranges::find(members, x) != members.end();
+      case kLessOrEqual: return x <= split;
+      case kLess: return x < split;
+      case kGreaterOrEqual: return x >= split;
+      case kGreater: return x > split;
+      case kEqual: return x == split;
+      case kNotEqual: return x != split;
+      case kMember: return std::ranges::find(members, x) != members.end();
     }
     return false;
   }
@@ -198,18 +191,10 @@ double start_of(Aggregate aggregate, bool single) {
 
 void combine(double& total, double weight, const Forest& forest) {
   switch (forest.aggregate) {
-    case Aggregate::kAverage:
-      total += weight / static_cast<double>(forest.roots.size());
-      break;
-    case Aggregate::kSum:
-      total += weight;
-      break;
-    case Aggregate::kMin:
-      total = std::min(total, weight);
-      break;
-    case Aggregate::kMax:
-      total = std::max(total, weight);
-      break;
+    case Aggregate::kAverage: total += weight / static_cast<double>(forest.roots.size()); break;
+    case Aggregate::kSum: total += weight; break;
+    case Aggregate::kMin: total = std::min(total, weight); break;
+    case Aggregate::kMax: total = std::max(total, weight); break;
   }
 }
 

@@ -80,21 +80,11 @@ Result<void> eval_where(EvalContext& context) {
     return {};
   }
   switch (dtype_bits(x.dtype())) {
-    case 8:
-      select<std::uint8_t>(condition, x, y, out);
-      return {};
-    case 16:
-      select<std::uint16_t>(condition, x, y, out);
-      return {};
-    case 32:
-      select<std::uint32_t>(condition, x, y, out);
-      return {};
-    case 64:
-      select<std::uint64_t>(condition, x, y, out);
-      return {};
-    case 128:
-      select<Bytes16>(condition, x, y, out);
-      return {};
+    case 8: select<std::uint8_t>(condition, x, y, out); return {};
+    case 16: select<std::uint16_t>(condition, x, y, out); return {};
+    case 32: select<std::uint32_t>(condition, x, y, out); return {};
+    case 64: select<std::uint64_t>(condition, x, y, out); return {};
+    case 128: select<Bytes16>(condition, x, y, out); return {};
     default:
       return unsupported("element type ", dtype_name(x.dtype()), " is not one that Where takes");
   }

@@ -21,20 +21,13 @@ struct Format {
 
 constexpr Format format_of(DType dtype) {
   switch (dtype) {
-    case DType::kFloat8E4M3FN:
-      return {4, 3, 7, 0x7e, false, 0x7f, false};
-    case DType::kFloat8E4M3FNUZ:
-      return {4, 3, 8, 0x7f, false, 0x80, true};
-    case DType::kFloat8E5M2:
-      return {5, 2, 15, 0x7b, true, 0x7f, false};
-    case DType::kFloat8E5M2FNUZ:
-      return {5, 2, 16, 0x7f, false, 0x80, true};
-    case DType::kFloat6E2M3:
-      return {2, 3, 1, 0x1f, false, -1, false};
-    case DType::kFloat6E3M2:
-      return {3, 2, 3, 0x1f, false, -1, false};
-    default:
-      return {2, 1, 1, 0x07, false, -1, false};  // float4e2m1
+    case DType::kFloat8E4M3FN: return {4, 3, 7, 0x7e, false, 0x7f, false};
+    case DType::kFloat8E4M3FNUZ: return {4, 3, 8, 0x7f, false, 0x80, true};
+    case DType::kFloat8E5M2: return {5, 2, 15, 0x7b, true, 0x7f, false};
+    case DType::kFloat8E5M2FNUZ: return {5, 2, 16, 0x7f, false, 0x80, true};
+    case DType::kFloat6E2M3: return {2, 3, 1, 0x1f, false, -1, false};
+    case DType::kFloat6E3M2: return {3, 2, 3, 0x1f, false, -1, false};
+    default: return {2, 1, 1, 0x07, false, -1, false};  // float4e2m1
   }
 }
 

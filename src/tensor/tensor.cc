@@ -139,14 +139,10 @@ double element_as_double(const Tensor& tensor, std::int64_t i) {
     return static_cast<double>(static_cast<const T*>(tensor.raw())[i]);
   };
   switch (tensor.dtype()) {
-    case DType::kFloat32:
-      return at.operator()<float>();
-    case DType::kFloat64:
-      return at.operator()<double>();
-    case DType::kFloat16:
-      return static_cast<float>(static_cast<const Float16*>(tensor.raw())[i]);
-    case DType::kBFloat16:
-      return static_cast<float>(static_cast<const BFloat16*>(tensor.raw())[i]);
+    case DType::kFloat32: return at.operator()<float>();
+    case DType::kFloat64: return at.operator()<double>();
+    case DType::kFloat16: return static_cast<float>(static_cast<const Float16*>(tensor.raw())[i]);
+    case DType::kBFloat16: return static_cast<float>(static_cast<const BFloat16*>(tensor.raw())[i]);
     case DType::kFloat8E4M3FN:
     case DType::kFloat8E4M3FNUZ:
     case DType::kFloat8E5M2:
@@ -156,12 +152,9 @@ double element_as_double(const Tensor& tensor, std::int64_t i) {
                                   static_cast<const std::uint8_t*>(tensor.raw())[i]);
     case DType::kFloat6E2M3:
     case DType::kFloat6E3M2:
-    case DType::kFloat4E2M1:
-      return small_float_to_float(tensor.dtype(), packed_element(tensor, i));
-    case DType::kUInt64:
-      return at.operator()<std::uint64_t>();
-    default:
-      return static_cast<double>(element_as_int64(tensor, i));
+    case DType::kFloat4E2M1: return small_float_to_float(tensor.dtype(), packed_element(tensor, i));
+    case DType::kUInt64: return at.operator()<std::uint64_t>();
+    default: return static_cast<double>(element_as_int64(tensor, i));
   }
 }
 
@@ -170,36 +163,24 @@ std::int64_t element_as_int64(const Tensor& tensor, std::int64_t i) {
     return static_cast<std::int64_t>(static_cast<const T*>(tensor.raw())[i]);
   };
   switch (tensor.dtype()) {
-    case DType::kInt8:
-      return at.operator()<std::int8_t>();
-    case DType::kInt16:
-      return at.operator()<std::int16_t>();
-    case DType::kInt32:
-      return at.operator()<std::int32_t>();
-    case DType::kInt64:
-      return at.operator()<std::int64_t>();
-    case DType::kUInt8:
-      return at.operator()<std::uint8_t>();
-    case DType::kUInt16:
-      return at.operator()<std::uint16_t>();
-    case DType::kUInt32:
-      return at.operator()<std::uint32_t>();
-    case DType::kUInt64:
-      return at.operator()<std::uint64_t>();
-    case DType::kBool:
-      return at.operator()<std::uint8_t>() != 0 ? 1 : 0;
+    case DType::kInt8: return at.operator()<std::int8_t>();
+    case DType::kInt16: return at.operator()<std::int16_t>();
+    case DType::kInt32: return at.operator()<std::int32_t>();
+    case DType::kInt64: return at.operator()<std::int64_t>();
+    case DType::kUInt8: return at.operator()<std::uint8_t>();
+    case DType::kUInt16: return at.operator()<std::uint16_t>();
+    case DType::kUInt32: return at.operator()<std::uint32_t>();
+    case DType::kUInt64: return at.operator()<std::uint64_t>();
+    case DType::kBool: return at.operator()<std::uint8_t>() != 0 ? 1 : 0;
     case DType::kInt4:
     case DType::kUInt4:
     case DType::kInt2:
-    case DType::kUInt2:
-      return packed_int(tensor, i);
+    case DType::kUInt2: return packed_int(tensor, i);
     case DType::kUndefined:
     case DType::kString:
     case DType::kComplex64:
-    case DType::kComplex128:
-      return 0;
-    default:
-      return static_cast<std::int64_t>(element_as_double(tensor, i));
+    case DType::kComplex128: return 0;
+    default: return static_cast<std::int64_t>(element_as_double(tensor, i));
   }
 }
 

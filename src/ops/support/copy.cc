@@ -129,16 +129,11 @@ template <class Function>
 void dispatch_copied(DType dtype, const Function& function) {
   if (dtype == DType::kString) return function.template operator()<std::string>();
   switch (dtype_bits(dtype)) {
-    case 8:
-      return function.template operator()<Unit<1>>();
-    case 16:
-      return function.template operator()<Unit<2>>();
-    case 32:
-      return function.template operator()<Unit<4>>();
-    case 64:
-      return function.template operator()<Unit<8>>();
-    default:
-      return function.template operator()<Unit<16>>();
+    case 8: return function.template operator()<Unit<1>>();
+    case 16: return function.template operator()<Unit<2>>();
+    case 32: return function.template operator()<Unit<4>>();
+    case 64: return function.template operator()<Unit<8>>();
+    default: return function.template operator()<Unit<16>>();
   }
 }
 

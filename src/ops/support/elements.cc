@@ -68,32 +68,19 @@ void load_elements(const Tensor& tensor, std::int64_t offset, std::int64_t count
         out[i] = static_cast<const std::uint8_t*>(data)[offset + i] != 0 ? C{1} : C{0};
       }
       return;
-    case DType::kFloat32:
-      return load_run<float>(data, offset, count, out);
-    case DType::kFloat64:
-      return load_run<double>(data, offset, count, out);
-    case DType::kFloat16:
-      return load_run<Float16>(data, offset, count, out);
-    case DType::kBFloat16:
-      return load_run<BFloat16>(data, offset, count, out);
-    case DType::kInt8:
-      return load_run<std::int8_t>(data, offset, count, out);
-    case DType::kInt16:
-      return load_run<std::int16_t>(data, offset, count, out);
-    case DType::kInt32:
-      return load_run<std::int32_t>(data, offset, count, out);
-    case DType::kInt64:
-      return load_run<std::int64_t>(data, offset, count, out);
-    case DType::kUInt8:
-      return load_run<std::uint8_t>(data, offset, count, out);
-    case DType::kUInt16:
-      return load_run<std::uint16_t>(data, offset, count, out);
-    case DType::kUInt32:
-      return load_run<std::uint32_t>(data, offset, count, out);
-    case DType::kUInt64:
-      return load_run<std::uint64_t>(data, offset, count, out);
-    default:
-      break;
+    case DType::kFloat32: return load_run<float>(data, offset, count, out);
+    case DType::kFloat64: return load_run<double>(data, offset, count, out);
+    case DType::kFloat16: return load_run<Float16>(data, offset, count, out);
+    case DType::kBFloat16: return load_run<BFloat16>(data, offset, count, out);
+    case DType::kInt8: return load_run<std::int8_t>(data, offset, count, out);
+    case DType::kInt16: return load_run<std::int16_t>(data, offset, count, out);
+    case DType::kInt32: return load_run<std::int32_t>(data, offset, count, out);
+    case DType::kInt64: return load_run<std::int64_t>(data, offset, count, out);
+    case DType::kUInt8: return load_run<std::uint8_t>(data, offset, count, out);
+    case DType::kUInt16: return load_run<std::uint16_t>(data, offset, count, out);
+    case DType::kUInt32: return load_run<std::uint32_t>(data, offset, count, out);
+    case DType::kUInt64: return load_run<std::uint64_t>(data, offset, count, out);
+    default: break;
   }
   for (std::int64_t i = 0; i < count; ++i) {
     if (is_floating(tensor.dtype())) {
@@ -114,32 +101,19 @@ void store_elements(Tensor& tensor, std::int64_t offset, std::int64_t count, con
         static_cast<std::uint8_t*>(data)[offset + i] = values[i] != C{0} ? 1 : 0;
       }
       return;
-    case DType::kFloat32:
-      return store_run<float>(data, offset, count, values);
-    case DType::kFloat64:
-      return store_run<double>(data, offset, count, values);
-    case DType::kFloat16:
-      return store_run<Float16>(data, offset, count, values);
-    case DType::kBFloat16:
-      return store_run<BFloat16>(data, offset, count, values);
-    case DType::kInt8:
-      return store_run<std::int8_t>(data, offset, count, values);
-    case DType::kInt16:
-      return store_run<std::int16_t>(data, offset, count, values);
-    case DType::kInt32:
-      return store_run<std::int32_t>(data, offset, count, values);
-    case DType::kInt64:
-      return store_run<std::int64_t>(data, offset, count, values);
-    case DType::kUInt8:
-      return store_run<std::uint8_t>(data, offset, count, values);
-    case DType::kUInt16:
-      return store_run<std::uint16_t>(data, offset, count, values);
-    case DType::kUInt32:
-      return store_run<std::uint32_t>(data, offset, count, values);
-    case DType::kUInt64:
-      return store_run<std::uint64_t>(data, offset, count, values);
-    default:
-      break;
+    case DType::kFloat32: return store_run<float>(data, offset, count, values);
+    case DType::kFloat64: return store_run<double>(data, offset, count, values);
+    case DType::kFloat16: return store_run<Float16>(data, offset, count, values);
+    case DType::kBFloat16: return store_run<BFloat16>(data, offset, count, values);
+    case DType::kInt8: return store_run<std::int8_t>(data, offset, count, values);
+    case DType::kInt16: return store_run<std::int16_t>(data, offset, count, values);
+    case DType::kInt32: return store_run<std::int32_t>(data, offset, count, values);
+    case DType::kInt64: return store_run<std::int64_t>(data, offset, count, values);
+    case DType::kUInt8: return store_run<std::uint8_t>(data, offset, count, values);
+    case DType::kUInt16: return store_run<std::uint16_t>(data, offset, count, values);
+    case DType::kUInt32: return store_run<std::uint32_t>(data, offset, count, values);
+    case DType::kUInt64: return store_run<std::uint64_t>(data, offset, count, values);
+    default: break;
   }
   for (std::int64_t i = 0; i < count; ++i) {
     std::uint8_t code = 0;

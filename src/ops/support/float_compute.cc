@@ -6,12 +6,10 @@ namespace trivet::ops {
 
 Result<DType> float_compute_type(DType dtype) {
   switch (dtype) {
-    case DType::kFloat64:
-      return DType::kFloat64;
+    case DType::kFloat64: return DType::kFloat64;
     case DType::kFloat32:
     case DType::kFloat16:
-    case DType::kBFloat16:
-      return DType::kFloat32;
+    case DType::kBFloat16: return DType::kFloat32;
     default:
       return unsupported("element type ", dtype_name(dtype),
                          "; this operator takes float32, float64, float16 and bfloat16");

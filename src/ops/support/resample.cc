@@ -48,20 +48,14 @@ double source_coordinate(Coordinates coordinates, const ResampledAxis& axis, dou
   const double to = axis.scale * from;  // a fraction where the scale does not divide the axis
   const double half_pixel = (x + 0.5) / axis.scale - 0.5;
   switch (coordinates) {
-    case Coordinates::kHalfPixel:
-      return half_pixel;
+    case Coordinates::kHalfPixel: return half_pixel;
     case Coordinates::kHalfPixelSymmetric:
       return half_pixel + from / 2 * (1.0 - static_cast<double>(axis.to) / to);
-    case Coordinates::kPytorchHalfPixel:
-      return axis.to > 1 ? half_pixel : 0.0;
-    case Coordinates::kAlignCorners:
-      return to == 1.0 ? 0.0 : x * (from - 1) / (to - 1);
-    case Coordinates::kAsymmetric:
-      return x / axis.scale;
-    case Coordinates::kTfHalfPixelForNn:
-      return (x + 0.5) / axis.scale;
-    case Coordinates::kTfCropAndResize:
-      break;
+    case Coordinates::kPytorchHalfPixel: return axis.to > 1 ? half_pixel : 0.0;
+    case Coordinates::kAlignCorners: return to == 1.0 ? 0.0 : x * (from - 1) / (to - 1);
+    case Coordinates::kAsymmetric: return x / axis.scale;
+    case Coordinates::kTfHalfPixelForNn: return (x + 0.5) / axis.scale;
+    case Coordinates::kTfCropAndResize: break;
   }
   const double length = axis.roi_end - axis.roi_start;
   const double place = to == 1.0 ? length * (from - 1) / 2 : x * length * (from - 1) / (to - 1);
@@ -73,20 +67,11 @@ std::int64_t nearest(NearestRounding rounding, double scale, double x) {
   const double ratio = x - down;
   bool up = false;
   switch (rounding) {
-    case NearestRounding::kPreferFloor:
-      up = ratio > 0.5;
-      break;
-    case NearestRounding::kPreferCeil:
-      up = ratio >= 0.5;
-      break;
-    case NearestRounding::kFloor:
-      break;
-    case NearestRounding::kCeil:
-      up = ratio > 0;
-      break;
-    case NearestRounding::kBeforeOpset11:
-      up = scale < 1 && ratio > 0;
-      break;
+    case NearestRounding::kPreferFloor: up = ratio > 0.5; break;
+    case NearestRounding::kPreferCeil: up = ratio >= 0.5; break;
+    case NearestRounding::kFloor: break;
+    case NearestRounding::kCeil: up = ratio > 0; break;
+    case NearestRounding::kBeforeOpset11: up = scale < 1 && ratio > 0; break;
   }
   return static_cast<std::int64_t>(down) + (up ? 1 : 0);
 }

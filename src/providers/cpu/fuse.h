@@ -19,8 +19,8 @@ Result<int> fuse_conv(Graph& graph);
 /// x/2 · (1 + erf(x/√2)), as exporters write it, becomes Gelu.
 Result<int> recognise_gelu(Graph& graph);
 
-/// MatMul with a constant matrix, the addition of one number per column, that of a tensor of the same
-/// shape, and an activation become one trivet.FusedMatMul.
+/// MatMul with a constant matrix, the addition of one number per column, that of a tensor of the
+/// same shape, and an activation become one trivet.FusedMatMul.
 Result<int> fuse_matmul(Graph& graph);
 
 /// All of them, in order.
