@@ -59,11 +59,14 @@ void GraphPatch::replace_uses(ValueId from, ValueId to) {
   assert(can_replace(from, to));
   changed_ = true;
   if (std::ranges::find(edited_.outputs_, from) != edited_.outputs_.end()) {
-    // The output keeps its name and its declared type, where inner values mostly have none.
+    // The output keeps its name and its declared type, where inner values mostly have none. That of
+    // a subgraph may have none itself.
     Value& gone = edited_.values_[static_cast<std::size_t>(from)];
     Value& kept = edited_.values_[static_cast<std::size_t>(to)];
     std::swap(gone.name, kept.name);
-    std::swap(gone.type, kept.type);
+    const bool undeclared =
+        gone.type.kind == ValueType::Kind::kTensor && gone.type.dtype == DType::kUndefined;
+    if (!undeclared) std::swap(gone.type, kept.type);
   }
   replace_in(edited_.outputs_, from, to);
   const auto in_node = [from, to](Node& node) {

@@ -148,17 +148,10 @@ void binary_channels(Binary op, const float* x, const float* channel, Index chan
     const F right = load_part(channel + block * kLanes, min_of(kLanes, channels - block * kLanes));
     const float* from = x + block * positions * kLanes;
     float* to = y + block * positions * kLanes;
-    const auto each = [=](auto apply) __attribute__((always_inline)) {
-      for (Index i = 0; i < positions * kLanes; i += kLanes) store(to + i, apply(load(from + i)));
-    };
-    switch (op) {
-      case Binary::kAdd: each([=](F v) { return v + right; }); break;
-      case Binary::kSub: each([=](F v) { return v - right; }); break;
-      case Binary::kMul: each([=](F v) { return v * right; }); break;
-      case Binary::kDiv: each([=](F v) { return v / right; }); break;
-      case Binary::kMax: each([=](F v) { return max_nan(v, right); }); break;
-      case Binary::kMin: each([=](F v) { return min_nan(v, right); }); break;
-    }
+    with_binary(
+        op, [=](auto f) __attribute__((always_inline)) {
+          map(from, to, positions * kLanes, [=](F v) { return f(v, right); });
+        });
   }
 }
 

@@ -58,53 +58,34 @@ TRIVET_INLINE void finish_blocked(const F (&sum)[kRows][kVectors], const Blocked
   }
 }
 
-/// `at` gives the place of each position in a plane, from `a` on.
-template <int kRows, int kVectors>
-void blocked_tile(const float* a, const Index* at, const DepthWalk& walk, const float* b,
-                  const BlockedOutput& out) {
-  F sum[kRows][kVectors] = {};
-  Index position[kRows];
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) position[i] = at[i];
-  for (Index plane = 0; plane < walk.planes; ++plane) {
-    const Index lanes = plane + 1 < walk.planes ? walk.lanes : walk.last_lanes;
-    const float* row = a + plane * walk.plane_stride;
-    for (Index r = 0; r < walk.kernel_rows; ++r, row += walk.row_stride) {
-      const float* tap = row;
-      for (Index s = 0; s < walk.kernel_columns; ++s, tap += walk.column_stride) {
-        multiply<kRows, kVectors>(tap, position, b, kVectors * kLanes, lanes, sum);
-        b += lanes * kVectors * kLanes;
+struct BlockedTiles {
+  using Function = void (*)(const float* a, const Index* at, const DepthWalk& walk, const float* b,
+                            const BlockedOutput& out);
+
+  /// `at` gives the place of each position in a plane, from `a` on.
+  template <int kRows, int kVectors>
+  static void tile(const float* a, const Index* at, const DepthWalk& walk, const float* b,
+                   const BlockedOutput& out) {
+    F sum[kRows][kVectors] = {};
+    Index position[kRows];
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) position[i] = at[i];
+    for (Index plane = 0; plane < walk.planes; ++plane) {
+      const Index lanes = plane + 1 < walk.planes ? walk.lanes : walk.last_lanes;
+      const float* row = a + plane * walk.plane_stride;
+      for (Index r = 0; r < walk.kernel_rows; ++r, row += walk.row_stride) {
+        const float* tap = row;
+        for (Index s = 0; s < walk.kernel_columns; ++s, tap += walk.column_stride) {
+          multiply<kRows, kVectors>(tap, position, b, kVectors * kLanes, lanes, sum);
+          b += lanes * kVectors * kLanes;
+        }
       }
     }
+    finish_blocked<kRows, kVectors>(sum, out);
   }
-  finish_blocked<kRows, kVectors>(sum, out);
-}
-
-using BlockedTile = void (*)(const float* a, const Index* at, const DepthWalk& walk, const float* b,
-                             const BlockedOutput& out);
-
-/// The tiles by positions - 1 and vectors - 1.
-struct BlockedTiles {
-  BlockedTile at[kTileM][kPanelVectors];
 };
 
-template <int kRows = kTileM, int kVectors = kPanelVectors>
-constexpr void fill_blocked_tiles(BlockedTiles& tiles) {
-  tiles.at[kRows - 1][kVectors - 1] = &blocked_tile<kRows, kVectors>;
-  if constexpr (kVectors > 1) {
-    fill_blocked_tiles<kRows, kVectors - 1>(tiles);
-  } else if constexpr (kRows > 1) {
-    fill_blocked_tiles<kRows - 1, kPanelVectors>(tiles);
-  }
-}
-
-constexpr BlockedTiles make_blocked_tiles() {
-  BlockedTiles tiles{};
-  fill_blocked_tiles<>(tiles);
-  return tiles;
-}
-
-constexpr BlockedTiles kBlockedTiles = make_blocked_tiles();
+constexpr TileTable<BlockedTiles::Function> kBlockedTiles = make_tiles<BlockedTiles>();
 
 /// What follows from the arguments and is needed throughout.
 struct BlockedConv {

@@ -71,17 +71,22 @@ TRIVET_INLINE void map_two(Scalar scalar, const float* a, const float* b, float*
   if (rest > 0) store_part(y + i, op(load_part(a + i, rest), load_part(b + i, rest)), rest);
 }
 
-void binary(Binary op, Scalar scalar, const float* a, const float* b, float* y, Index count) {
+/// Calls use(f) with the function of two vectors that `op` stands for.
+template <class Use>
+TRIVET_INLINE void with_binary(Binary op, Use use) {
   switch (op) {
-    case Binary::kAdd: return map_two(scalar, a, b, y, count, [](F l, F r) { return l + r; });
-    case Binary::kSub: return map_two(scalar, a, b, y, count, [](F l, F r) { return l - r; });
-    case Binary::kMul: return map_two(scalar, a, b, y, count, [](F l, F r) { return l * r; });
-    case Binary::kDiv: return map_two(scalar, a, b, y, count, [](F l, F r) { return l / r; });
-    case Binary::kMax:
-      return map_two(scalar, a, b, y, count, [](F l, F r) { return max_nan(l, r); });
-    case Binary::kMin:
-      return map_two(scalar, a, b, y, count, [](F l, F r) { return min_nan(l, r); });
+    case Binary::kAdd: return use([](F l, F r) { return l + r; });
+    case Binary::kSub: return use([](F l, F r) { return l - r; });
+    case Binary::kMul: return use([](F l, F r) { return l * r; });
+    case Binary::kDiv: return use([](F l, F r) { return l / r; });
+    case Binary::kMax: return use([](F l, F r) { return max_nan(l, r); });
+    case Binary::kMin: return use([](F l, F r) { return min_nan(l, r); });
   }
+}
+
+void binary(Binary op, Scalar scalar, const float* a, const float* b, float* y, Index count) {
+  with_binary(
+      op, [=](auto f) __attribute__((always_inline)) { map_two(scalar, a, b, y, count, f); });
 }
 
 /// The bounds of an activation that is a cut, for kernels that apply it in registers; otherwise

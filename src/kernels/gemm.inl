@@ -77,42 +77,23 @@ TRIVET_INLINE void finish_tile(const F (&sum)[kRows][kVectors], const TileOutput
   }
 }
 
-/// kRows rows of A, a_stride apart, times the first kVectors vectors of a panel.
-template <int kRows, int kVectors>
-void tile(const float* a, Index a_stride, const float* b, Index k, const TileOutput& out) {
-  F sum[kRows][kVectors] = {};
-  Index row[kRows];
+struct GemmTiles {
+  using Function = void (*)(const float* a, Index a_stride, const float* b, Index k,
+                            const TileOutput& out);
+
+  /// kRows rows of A, a_stride apart, times the first kVectors vectors of a panel.
+  template <int kRows, int kVectors>
+  static void tile(const float* a, Index a_stride, const float* b, Index k, const TileOutput& out) {
+    F sum[kRows][kVectors] = {};
+    Index row[kRows];
 #pragma GCC unroll 8
-  for (int i = 0; i < kRows; ++i) row[i] = i * a_stride;
-  multiply<kRows, kVectors>(a, row, b, kPanelN, k, sum);
-  finish_tile<kRows, kVectors>(sum, out);
-}
-
-using TileFunction = void (*)(const float* a, Index a_stride, const float* b, Index k,
-                              const TileOutput& out);
-
-/// The tiles by height - 1 and width in vectors - 1.
-struct TileFunctions {
-  TileFunction at[kTileM][kPanelVectors];
+    for (int i = 0; i < kRows; ++i) row[i] = i * a_stride;
+    multiply<kRows, kVectors>(a, row, b, kPanelN, k, sum);
+    finish_tile<kRows, kVectors>(sum, out);
+  }
 };
 
-template <int kRows = kTileM, int kVectors = kPanelVectors>
-constexpr void fill_tiles(TileFunctions& tiles) {
-  tiles.at[kRows - 1][kVectors - 1] = &tile<kRows, kVectors>;
-  if constexpr (kVectors > 1) {
-    fill_tiles<kRows, kVectors - 1>(tiles);
-  } else if constexpr (kRows > 1) {
-    fill_tiles<kRows - 1, kPanelVectors>(tiles);
-  }
-}
-
-constexpr TileFunctions make_tiles() {
-  TileFunctions tiles{};
-  fill_tiles<>(tiles);
-  return tiles;
-}
-
-constexpr TileFunctions kTiles = make_tiles();
+constexpr TileTable<GemmTiles::Function> kTiles = make_tiles<GemmTiles>();
 
 /// The whole output matrix and what is added to it, from which tiles are cut.
 struct Destination {

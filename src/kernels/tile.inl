@@ -23,6 +23,30 @@ constexpr int kPanelN = kPanelVectors * kLanes;
 /// Depth of a block: a panel's block (16 KiB with AVX2) stays in the first-level cache.
 constexpr Index kTileK = 256;
 
+/// A function for each size of tile, by rows - 1 and vectors - 1.
+template <class Function>
+struct TileTable {
+  Function at[kTileM][kPanelVectors];
+};
+
+/// Family::Function is the type, Family::tile<kRows, kVectors> the functions.
+template <class Family, int kRows = kTileM, int kVectors = kPanelVectors>
+constexpr void fill_tiles(TileTable<typename Family::Function>& tiles) {
+  tiles.at[kRows - 1][kVectors - 1] = &Family::template tile<kRows, kVectors>;
+  if constexpr (kVectors > 1) {
+    fill_tiles<Family, kRows, kVectors - 1>(tiles);
+  } else if constexpr (kRows > 1) {
+    fill_tiles<Family, kRows - 1, kPanelVectors>(tiles);
+  }
+}
+
+template <class Family>
+constexpr TileTable<typename Family::Function> make_tiles() {
+  TileTable<typename Family::Function> tiles{};
+  fill_tiles<Family>(tiles);
+  return tiles;
+}
+
 /// Of a cache line, on the processors of today.
 constexpr Index kLineFloats = 16;
 

@@ -15,7 +15,6 @@ namespace {
 using kernels::Activation;
 using kernels::BlockedConvArgs;
 using kernels::BlockedDepthwiseArgs;
-using kernels::GemmArgs;
 using kernels::Window;
 
 /// Planes below this many multiply-accumulates are not worth another thread.
@@ -43,11 +42,6 @@ std::optional<Window> window_of(const ops::ConvPlan& plan) {
                 .dilation_width = at(w.dilations, 1, 1),
                 .pad_top = at(w.pads_begin, 0, 0),
                 .pad_left = at(w.pads_begin, 1, 0)};
-}
-
-const float* data_or_null(const KernelArgs& args, std::size_t i) {
-  return i < args.inputs.size() && args.inputs[i] != nullptr ? args.inputs[i]->data<float>().data()
-                                                             : nullptr;
 }
 
 std::int64_t positions_of(const Window& w) { return w.out_height * w.out_width; }
@@ -101,10 +95,10 @@ Result<Kernel> depthwise_kernel(const Problem& p) {
               const std::int64_t first = row - image * rows;
               const std::int64_t count = std::min(rows - first, end - row);
               BlockedDepthwiseArgs call = base;
-              call.input = args.inputs[0]->data<float>().data() + image * in_size;
+              call.input = args.input(0) + image * in_size;
               call.weights = packed.data<float>().data();
-              call.bias = data_or_null(args, 2);
-              call.output = args.outputs[0]->mutable_data<float>().data() + image * out_size;
+              call.bias = args.input(2);
+              call.output = args.output() + image * out_size;
               table.depthwise_blocked(call, first, first + count);
               row += count;
             }
@@ -164,9 +158,10 @@ struct Method {
   }
 };
 
-/// Multiply-accumulates for each input and output channel, and what reading the weights is worth:
-/// those of Winograd's algorithm are more than the filter's own, which counts where few positions
-/// share them. The transforms are worth about as much as `transform` further channels.
+/// In multiply-accumulates. Reading a weight counts as much as using it at kWeightCost positions,
+/// or tiles: those of Winograd's algorithm are more than the filter's own. Its transforms count as
+/// kTransform further channels on either side. Both numbers are estimates that put the methods in
+/// the order in which kernels_bench has them at 56², 28² and 14².
 std::int64_t cost(const Method& method, const Problem& p, const MergedGroups& groups) {
   constexpr std::int64_t kWeightCost = 8;
   constexpr std::int64_t kTransform = 8;
@@ -274,7 +269,8 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
   const std::int64_t panels = table.panel_count(groups.out_channels);
   const std::int64_t packed_size = packed.size() / groups.count;
   const std::int64_t in_size = groups.in_channels * w.in_height * w.in_width;
-  const std::int64_t macs = positions * packed_size * images;
+  const std::int64_t macs = positions * images * groups.in_channels * groups.out_channels *
+                            element_count(p.plan.window.kernel);
   const ConvSplit parts =
       split_conv(panels, units, images, p.context.threads, macs, packed_size > in_size);
   Kernel kernel;
@@ -290,8 +286,8 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
   const std::int64_t last_in = last_size * p.plan.in_channels;
   const std::int64_t last_out = last_size * p.plan.out_channels;
   kernel.run = [=, &table](const KernelArgs& args) {
-    const float* bias = data_or_null(args, 2);
-    const float* residual = data_or_null(args, 3);
+    const float* bias = args.input(2);
+    const float* residual = args.input(3);
     auto* scratch = reinterpret_cast<float*>(args.scratch);
     const auto run_part = [&](std::int64_t task, int worker) {
       const std::int64_t image = task / parts.parts / groups.count;
@@ -303,11 +299,11 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
         call.in_channels = last_in;
         call.out_channels = last_out;
       }
-      call.input = args.inputs[0]->data<float>().data() + image * image_in + group * in_size;
+      call.input = args.input(0) + image * image_in + group * in_size;
       call.weights = packed.data<float>().data() + group * packed_size;
       call.bias = bias == nullptr ? nullptr : bias + group * groups.out_channels;
       call.residual = residual == nullptr ? nullptr : residual + to;
-      call.output = args.outputs[0]->mutable_data<float>().data() + to;
+      call.output = args.output() + to;
       const std::int64_t all = parts.by_panel ? panels : units;
       const std::int64_t begin = all * part / parts.parts;
       const std::int64_t end = all * (part + 1) / parts.parts;
@@ -335,41 +331,6 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
   return std::optional(std::move(kernel));
 }
 
-/// One position per image, as after a global pool: rows of channels times a matrix. Blocks of one
-/// position are the channels in their order, so that either form of the input serves.
-Result<std::optional<Kernel>> one_position_kernel(const Problem& p) {
-  const KernelTable& table = p.table;
-  const Tensor& weight = *p.context.float_constant(1);
-  const std::int64_t n = p.channels_out();
-  const std::int64_t k = p.channels_in();
-  TRIVET_ASSIGN(
-      const Tensor packed, p.context.weights.get(weight, "conv/one", [&]() -> Result<Tensor> {
-        TRIVET_ASSIGN(Tensor out, Tensor::allocate(DType::kFloat32, {table.packed_b_size(k, n)}));
-        table.pack_b_transposed(weight.data<float>().data(), k, k, n, 0, table.panel_count(n),
-                                out.mutable_data<float>().data());
-        return out;
-      }));
-  GemmArgs base{.m = p.plan.batch, .n = n, .k = k, .a_stride = k, .c_stride = n};
-  base.epilogue.activation = p.activation;
-  base.epilogue.residual_stride = n;
-  Kernel kernel;
-  kernel.name = "gemm";
-  kernel.run = [=, &table](const KernelArgs& args) {
-    GemmArgs call = base;
-    call.a = args.inputs[0]->data<float>().data();
-    call.b = packed.data<float>().data();
-    call.c = args.outputs[0]->mutable_data<float>().data();
-    call.epilogue.column_bias = data_or_null(args, 2);
-    call.epilogue.residual = data_or_null(args, 3);
-    const std::int64_t panel_work = call.m * k * table.panel_n;
-    split(args.threads, table.panel_count(n), kLeastWork / panel_work + 1,
-          [&](std::int64_t begin, std::int64_t end, int) {
-            table.gemm(call, 0, call.m, begin, end);
-          });
-  };
-  return std::optional(std::move(kernel));
-}
-
 Result<std::optional<Kernel>> select_conv(const SelectContext& context) {
   const auto x = context.float_input(0);
   const auto y = context.float_output(0);
@@ -393,7 +354,12 @@ Result<std::optional<Kernel>> select_conv(const SelectContext& context) {
   const bool one_position = window->in_height * window->in_width == 1 &&
                             positions_of(*window) == 1 &&
                             window->kernel_height * window->kernel_width == 1;
-  if (one_position && plan.groups == 1) return one_position_kernel(problem);
+  // As after a global pool: the channels of an image are a row, whose plain form is also its form
+  // in blocks, and the weights a matrix.
+  if (one_position && plan.groups == 1) {
+    const Tensor matrix = weight->reshaped({plan.out_channels, plan.in_channels});
+    return matrix_kernel(context, matrix, true, plan.batch, {.activation = *activation});
+  }
   if (plan.in_channels == 1 && plan.out_channels == 1 && plan.groups > 1 && !context.has_input(3)) {
     TRIVET_ASSIGN(Kernel kernel, depthwise_kernel(problem));
     return std::optional(std::move(kernel));

@@ -25,9 +25,8 @@ class CompiledProgram : public CompiledGraph {
                             const StepReport& report) override {
     TRIVET_TRY(program_.run(inputs, {}, outputs, &times_));
     for (const cpu::StepTime& time : times_) {
-      static const std::vector<std::size_t> kNone;
-      const std::vector<std::size_t>& nodes =
-          time.node == kNoNode ? kNone : covered_[static_cast<std::size_t>(time.node)];
+      std::span<const std::size_t> nodes;
+      if (time.node != kNoNode) nodes = covered_[static_cast<std::size_t>(time.node)];
       report({.nodes = nodes.data(),
               .node_count = nodes.size(),
               .kernel = {time.kernel.data(), time.kernel.size()},

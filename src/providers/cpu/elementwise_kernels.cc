@@ -27,8 +27,8 @@ Result<std::optional<Kernel>> select_unary(const SelectContext& context) {
   kernel.blocked_inputs = context.blocked & 1U;  // each lane on its own, whatever the order
   kernel.blocked_output = context.is_blocked(0);
   kernel.run = [function = *function, &table = context.table](const KernelArgs& args) {
-    const float* from = args.inputs[0]->data<float>().data();
-    float* to = args.outputs[0]->mutable_data<float>().data();
+    const float* from = args.input(0);
+    float* to = args.output();
     split(args.threads, args.inputs[0]->size(), kLeastElements,
           [&](std::int64_t begin, std::int64_t end, int) {
             table.unary(function, from + begin, to + begin, end - begin);
@@ -101,9 +101,9 @@ Kernel channel_kernel(const SelectContext& context, Binary op, std::size_t x_ind
   kernel.blocked_inputs = 1U << x_index;
   kernel.blocked_output = true;
   kernel.run = [=, batch = shape[0], &table = context.table](const KernelArgs& args) {
-    const float* x = args.inputs[x_index]->data<float>().data();
-    const float* channel = args.inputs[1 - x_index]->data<float>().data();
-    float* y = args.outputs[0]->mutable_data<float>().data();
+    const float* x = args.input(x_index);
+    const float* channel = args.input(1 - x_index);
+    float* y = args.output();
     const std::int64_t blocks = table.blocks(channels);
     for (std::int64_t n = 0; n < batch; ++n) {
       const std::int64_t at = n * blocks * table.lanes * positions;
@@ -117,6 +117,18 @@ Kernel channel_kernel(const SelectContext& context, Binary op, std::size_t x_ind
   return kernel;
 }
 
+/// One row, along which an operand advances or repeats, split among the threads.
+void run_row(const KernelArgs& args, const KernelTable& table, Binary op, Scalar scalar,
+             std::int64_t length) {
+  const float* a = args.input(0);
+  const float* b = args.input(1);
+  float* y = args.output();
+  split(args.threads, length, kLeastElements, [&](std::int64_t begin, std::int64_t end, int) {
+    table.binary(op, scalar, scalar == Scalar::kLeft ? a : a + begin,
+                 scalar == Scalar::kRight ? b : b + begin, y + begin, end - begin);
+  });
+}
+
 /// Element by element of two tensors in blocks, or one and a number.
 Kernel same_blocks_kernel(const SelectContext& context, Binary op, Scalar scalar) {
   Kernel kernel;
@@ -124,14 +136,7 @@ Kernel same_blocks_kernel(const SelectContext& context, Binary op, Scalar scalar
   kernel.blocked_inputs = scalar == Scalar::kNone ? 3U : scalar == Scalar::kLeft ? 2U : 1U;
   kernel.blocked_output = true;
   kernel.run = [=, &table = context.table](const KernelArgs& args) {
-    const float* a = args.inputs[0]->data<float>().data();
-    const float* b = args.inputs[1]->data<float>().data();
-    float* y = args.outputs[0]->mutable_data<float>().data();
-    split(args.threads, args.outputs[0]->size(), kLeastElements,
-          [&](std::int64_t begin, std::int64_t end, int) {
-            table.binary(op, scalar, scalar == Scalar::kLeft ? a : a + begin,
-                         scalar == Scalar::kRight ? b : b + begin, y + begin, end - begin);
-          });
+    run_row(args, table, op, scalar, args.outputs[0]->size());
   };
   return kernel;
 }
@@ -165,17 +170,10 @@ Result<std::optional<Kernel>> select_binary(const SelectContext& context, Binary
   Kernel kernel;
   kernel.name = "binary";
   kernel.run = [op, rows = *std::move(rows), &table = context.table](const KernelArgs& args) {
-    const float* x = args.inputs[0]->data<float>().data();
-    const float* z = args.inputs[1]->data<float>().data();
-    float* out = args.outputs[0]->mutable_data<float>().data();
-    if (rows.starts.size() == 1) {  // one long row is split inside
-      split(args.threads, rows.length, kLeastElements,
-            [&](std::int64_t begin, std::int64_t end, int) {
-              table.binary(op, rows.scalar, rows.scalar == Scalar::kLeft ? x : x + begin,
-                           rows.scalar == Scalar::kRight ? z : z + begin, out + begin, end - begin);
-            });
-      return;
-    }
+    if (rows.starts.size() == 1) return run_row(args, table, op, rows.scalar, rows.length);
+    const float* x = args.input(0);
+    const float* z = args.input(1);
+    float* out = args.output();
     const auto count = static_cast<std::int64_t>(rows.starts.size());
     split(args.threads, count, kLeastElements / rows.length + 1,
           [&](std::int64_t begin, std::int64_t end, int) {

@@ -66,16 +66,20 @@ class Chain {
   /// Takes in an Add of the value so far and another that `accepts` says yes to; the other becomes
   /// input `position`.
   template <class Accepts>
-  bool take_add(std::size_t position, const Accepts& accepts) {
+  void take_add(std::size_t position, const Accepts& accepts) {
     const NodeId next = free_reader();
-    if (next == kNoNode || !graph_.node(next).is("Add")) return false;
+    if (next == kNoNode || !graph_.node(next).is("Add")) return;
     const Node& add = graph_.node(next);
     const ValueId other = add.inputs[0] == result() ? add.inputs[1] : add.inputs[0];
-    if (other == result() || !accepts(other)) return false;
+    if (other == result() || !accepts(other)) return;
     fused_.inputs.resize(std::max(fused_.inputs.size(), position + 1), kNoValue);
     fused_.inputs[position] = other;
     members_.push_back(next);
-    return true;
+  }
+
+  /// Takes in the addition of a tensor of the same known shape.
+  void take_residual(std::size_t position, const Inference& inference) {
+    take_add(position, [&](ValueId other) { return same_known_shape(inference, result(), other); });
   }
 
   void take_activation() {
@@ -203,10 +207,30 @@ bool is_bias(const Graph& graph, ValueId value, std::int64_t columns, int rank) 
          bias.rank() <= rank && bias.shape().back() == columns;
 }
 
+/// Every node that `heads` says yes to, with what `extend` lets it take in and an activation,
+/// becomes one node of the fused name.
+template <class Heads, class Extend>
+Result<int> fuse_chains(Graph& graph, const char* pass, const char* fused_name, const Heads& heads,
+                        const Extend& extend) {
+  const Readers readers(graph);
+  std::vector<bool> taken(graph.nodes().size(), false);  // became part of a fused node already
+  GraphPatch patch(graph, pass);
+  int fused = 0;
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& head = graph.nodes()[i];
+    if (!heads(head)) continue;
+    Chain chain(graph, readers, taken, static_cast<NodeId>(i), fused_name);
+    extend(head, chain);
+    chain.take_activation();
+    fused += chain.apply(patch, taken) ? 1 : 0;
+  }
+  TRIVET_TRY(patch.apply());
+  return fused;
+}
+
 }  // namespace
 
-Result<int> recognise_silu(Graph& graph) {
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
+Result<int> recognise_silu(Graph& graph, const Inference& inference) {
   const Readers readers(graph);
   GraphPatch patch(graph, "recognise-silu");
   int found = 0;
@@ -235,8 +259,7 @@ Result<int> recognise_silu(Graph& graph) {
   return found;
 }
 
-Result<int> recognise_gelu(Graph& graph) {
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
+Result<int> recognise_gelu(Graph& graph, const Inference& inference) {
   const Readers readers(graph);
   GraphPatch patch(graph, "recognise-gelu");
   int found = 0;
@@ -258,55 +281,38 @@ Result<int> recognise_gelu(Graph& graph) {
   return found;
 }
 
-Result<int> fuse_conv(Graph& graph) {
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
-  const Readers readers(graph);
-  std::vector<bool> taken(graph.nodes().size(), false);  // became part of a fused node already
-  GraphPatch patch(graph, "fuse-conv");
-  int fused = 0;
-  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    const auto id = static_cast<NodeId>(i);
-    const Node& conv = graph.node(id);
-    if (!conv.is("Conv") || inference[conv.outputs[0]].type.dtype != DType::kFloat32) continue;
-    Chain chain(graph, readers, taken, id, "FusedConv");
-    if (!is_depthwise(graph, conv)) {
-      chain.take_add(
-          3, [&](ValueId other) { return same_known_shape(inference, chain.result(), other); });
-    }
-    chain.take_activation();
-    fused += chain.apply(patch, taken) ? 1 : 0;
-  }
-  TRIVET_TRY(patch.apply());
-  return fused;
+Result<int> fuse_conv(Graph& graph, const Inference& inference) {
+  return fuse_chains(
+      graph, "fuse-conv", "FusedConv",
+      [&](const Node& conv) {
+        return conv.is("Conv") && inference[conv.outputs[0]].type.dtype == DType::kFloat32;
+      },
+      [&](const Node& conv, Chain& chain) {
+        if (!is_depthwise(graph, conv)) chain.take_residual(3, inference);
+      });
 }
 
-Result<int> fuse_matmul(Graph& graph) {
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
-  const Readers readers(graph);
-  std::vector<bool> taken(graph.nodes().size(), false);
-  GraphPatch patch(graph, "fuse-matmul");
-  int fused = 0;
-  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    const auto id = static_cast<NodeId>(i);
-    const Node& matmul = graph.node(id);
-    if (!matmul.is("MatMul") || !graph.is_constant(matmul.inputs[1])) continue;
-    const Tensor& b = graph.value(matmul.inputs[1]).constant;
-    if (b.dtype() != DType::kFloat32 || b.rank() != 2) continue;
-    const int rank = known_rank(inference, matmul.outputs[0]);
-    Chain chain(graph, readers, taken, id, "FusedMatMul");
-    chain.take_add(2, [&](ValueId other) { return is_bias(graph, other, b.dim(1), rank); });
-    chain.take_add(
-        3, [&](ValueId other) { return same_known_shape(inference, chain.result(), other); });
-    chain.take_activation();
-    fused += chain.apply(patch, taken) ? 1 : 0;
-  }
-  TRIVET_TRY(patch.apply());
-  return fused;
+Result<int> fuse_matmul(Graph& graph, const Inference& inference) {
+  return fuse_chains(
+      graph, "fuse-matmul", "FusedMatMul",
+      [&](const Node& matmul) {
+        if (!matmul.is("MatMul") || !graph.is_constant(matmul.inputs[1])) return false;
+        const Tensor& b = graph.value(matmul.inputs[1]).constant;
+        return b.dtype() == DType::kFloat32 && b.rank() == 2;
+      },
+      [&](const Node& matmul, Chain& chain) {
+        const std::int64_t columns = graph.value(matmul.inputs[1]).constant.dim(1);
+        const int rank = known_rank(inference, matmul.outputs[0]);
+        chain.take_add(2, [&](ValueId other) { return is_bias(graph, other, columns, rank); });
+        chain.take_residual(3, inference);
+      });
 }
 
 Result<void> fuse(Graph& graph) {
+  // Patches keep the ids of values, and what is fused keeps their shapes: one inference serves all.
+  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
   for (const auto pass : {recognise_silu, recognise_gelu, fuse_conv, fuse_matmul}) {
-    TRIVET_TRY(pass(graph));
+    TRIVET_TRY(pass(graph, inference));
   }
   return {};
 }

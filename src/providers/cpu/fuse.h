@@ -6,22 +6,25 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
+#include "ops/support/inference.h"
 
 namespace trivet::cpu {
 
+/// `inference` is of the graph as it is, or was before others of these passes.
+
 /// x·Sigmoid(x) becomes Swish.
-Result<int> recognise_silu(Graph& graph);
+Result<int> recognise_silu(Graph& graph, const Inference& inference);
 
 /// Conv, the addition of a tensor of the same shape to it, and an activation become one
 /// trivet.FusedConv, where nobody else reads what lies between.
-Result<int> fuse_conv(Graph& graph);
+Result<int> fuse_conv(Graph& graph, const Inference& inference);
 
 /// x/2 · (1 + erf(x/√2)), as exporters write it, becomes Gelu.
-Result<int> recognise_gelu(Graph& graph);
+Result<int> recognise_gelu(Graph& graph, const Inference& inference);
 
 /// MatMul with a constant matrix, the addition of one number per column, that of a tensor of the
 /// same shape, and an activation become one trivet.FusedMatMul.
-Result<int> fuse_matmul(Graph& graph);
+Result<int> fuse_matmul(Graph& graph, const Inference& inference);
 
 /// All of them, in order.
 Result<void> fuse(Graph& graph);

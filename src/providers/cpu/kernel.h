@@ -28,6 +28,12 @@ struct KernelArgs {
   std::span<Tensor* const> outputs;
   ThreadPool& threads;
   std::byte* scratch;  ///< aligned to 64 bytes; as many as the kernel asked for
+
+  /// The floats of an input; null where it is omitted.
+  [[nodiscard]] const float* input(std::size_t i) const {
+    return i < inputs.size() && inputs[i] != nullptr ? inputs[i]->data<float>().data() : nullptr;
+  }
+  [[nodiscard]] float* output() const { return outputs[0]->mutable_data<float>().data(); }
 };
 
 /// A kernel made ready for one node and its shapes. A value may lie in memory as its shape says, or
@@ -89,6 +95,13 @@ using Selector = Result<std::optional<Kernel>> (*)(const SelectContext& context)
 /// Between a tensor of this shape and its form in blocks of channels.
 [[nodiscard]] Kernel blocking_kernel(const Shape& shape, const KernelTable& table);
 [[nodiscard]] Kernel unblocking_kernel(const Shape& shape, const KernelTable& table);
+
+/// `rows` rows of input 0 times a constant matrix: B[k][n], or its transpose. The epilogue's bias
+/// and residual are inputs 2 and 3.
+[[nodiscard]] Result<std::optional<Kernel>> matrix_kernel(const SelectContext& context,
+                                                          const Tensor& b, bool transposed,
+                                                          std::int64_t rows,
+                                                          kernels::Epilogue epilogue);
 
 /// The mean or the largest of each plane of input 0, which lies in blocks; the output does not.
 [[nodiscard]] Kernel global_pool_kernel(const SelectContext& context, kernels::Pool kind,

@@ -64,8 +64,8 @@ Kernel conversion_kernel(std::string_view name, const Shape& shape, const Kernel
   kernel.blocked_inputs = to_blocks ? 0 : 1;
   kernel.blocked_output = to_blocks;
   kernel.run = [=](const KernelArgs& args) {
-    const float* x = args.inputs[0]->data<float>().data();
-    float* y = args.outputs[0]->mutable_data<float>().data();
+    const float* x = args.input(0);
+    float* y = args.output();
     for (std::int64_t n = 0; n < batch; ++n) {
       split(args.threads, blocks, kLeastElements / (positions * blocked / blocks) + 1,
             [&](std::int64_t begin, std::int64_t end, int) {
@@ -146,8 +146,8 @@ Kernel rows_kernel(const Shape& shape, const std::vector<std::int64_t>& perm) {
   Kernel kernel;
   kernel.name = "permute-rows";
   kernel.run = [rows = as_rows(shape, perm), size = element_count(shape)](const KernelArgs& args) {
-    const float* x = args.inputs[0]->data<float>().data();
-    float* y = args.outputs[0]->mutable_data<float>().data();
+    const float* x = args.input(0);
+    float* y = args.output();
     split(args.threads, size / rows.length, kLeastElements / rows.length + 1,
           [&](std::int64_t begin, std::int64_t end, int) { permute_rows(rows, x, y, begin, end); });
   };
@@ -169,8 +169,8 @@ Result<std::optional<Kernel>> select_transpose(const SelectContext& context) {
   Kernel kernel;
   kernel.name = "transpose";
   kernel.run = [m = *matrices, &table = context.table](const KernelArgs& args) {
-    const float* from = args.inputs[0]->data<float>().data();
-    float* to = args.outputs[0]->mutable_data<float>().data();
+    const float* from = args.input(0);
+    float* to = args.output();
     const std::int64_t size = m.rows * m.columns;
     if (m.batch == 1) {
       split(args.threads, m.rows, kLeastElements / m.columns + 1,
@@ -211,7 +211,7 @@ Result<std::optional<Kernel>> select_concat(const SelectContext& context) {
       static_cast<std::uint32_t>((std::uint64_t{1} << context.inputs.size()) - 1);
   kernel.blocked_output = true;
   kernel.run = [batch = (*y)[0]](const KernelArgs& args) {
-    float* to = args.outputs[0]->mutable_data<float>().data();
+    float* to = args.output();
     for (std::int64_t n = 0; n < batch; ++n) {
       for (const Tensor* input : args.inputs) {
         const std::int64_t size = input->size() / batch;

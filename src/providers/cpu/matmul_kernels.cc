@@ -49,36 +49,8 @@ Result<Tensor> packed_constant(const SelectContext& context, const Tensor& b, bo
                              [&] { return pack_b(b, transposed, context.table); });
 }
 
-const float* data_or_null(const KernelArgs& args, std::size_t i) {
-  return i < args.inputs.size() && args.inputs[i] != nullptr ? args.inputs[i]->data<float>().data()
-                                                             : nullptr;
-}
-
-/// A[..., m, k] times one constant B[k, n]: all leading axes of A are rows. Input 2 is added to
-/// each row, input 3 to all.
-Result<std::optional<Kernel>> constant_b(const SelectContext& context, const Shape& a,
-                                         const Tensor& b, const Activation& activation) {
-  TRIVET_ASSIGN(const Tensor packed, packed_constant(context, b, false));
-  GemmArgs base{.m = element_count(a) / a.back(),
-                .n = b.dim(1),
-                .k = b.dim(0),
-                .a_stride = b.dim(0),
-                .c_stride = b.dim(1)};
-  base.epilogue.activation = activation;
-  base.epilogue.residual_stride = base.n;
-  Kernel kernel;
-  kernel.name = "gemm";
-  kernel.run = [base, packed, &table = context.table](const KernelArgs& args) {
-    GemmArgs call = base;
-    call.a = args.inputs[0]->data<float>().data();
-    call.b = packed.data<float>().data();
-    call.c = args.outputs[0]->mutable_data<float>().data();
-    call.epilogue.column_bias = data_or_null(args, 2);
-    call.epilogue.residual = data_or_null(args, 3);
-    run_gemm(table, call, args.threads);
-  };
-  return std::optional(std::move(kernel));
-}
+/// The leading axes of A[..., m, k] as one.
+std::int64_t rows_of(const Shape& a) { return element_count(a) / a.back(); }
 
 /// A[..., m, k] times B[..., k, n] with equal leading axes: each B is packed when it is needed.
 Kernel batched(const SelectContext& context, const Shape& a, const Shape& b) {
@@ -94,9 +66,9 @@ Kernel batched(const SelectContext& context, const Shape& a, const Shape& b) {
   kernel.name = "gemm-batched";
   kernel.scratch_bytes = static_cast<std::size_t>(packed_floats * context.threads) * sizeof(float);
   kernel.run = [base, batch, packed_floats, &table](const KernelArgs& args) {
-    const float* a_data = args.inputs[0]->data<float>().data();
-    const float* b_data = args.inputs[1]->data<float>().data();
-    float* c_data = args.outputs[0]->mutable_data<float>().data();
+    const float* a_data = args.input(0);
+    const float* b_data = args.input(1);
+    float* c_data = args.output();
     auto* scratch = reinterpret_cast<float*>(args.scratch);
     const std::int64_t panels = table.panel_count(base.n);
     split(args.threads, batch, kLeastWork / (base.m * base.n * base.k) + 1,
@@ -123,7 +95,8 @@ Result<std::optional<Kernel>> select_matmul(const SelectContext& context) {
                       element_count(*b) > 0 && a->back() == (*b)[b->size() - 2];
   if (!usable) return std::optional<Kernel>();
   const Tensor* constant = context.float_constant(1);
-  if (constant != nullptr && b->size() == 2) return constant_b(context, *a, *constant, {});
+  if (constant != nullptr && b->size() == 2)
+    return matrix_kernel(context, *constant, false, rows_of(*a), {});
   const bool same_batch = std::equal(a->begin(), a->end() - 2, b->begin(), b->end() - 2);
   return same_batch ? std::optional(batched(context, *a, *b)) : std::nullopt;
 }
@@ -142,7 +115,7 @@ Result<std::optional<Kernel>> select_fused_matmul(const SelectContext& context) 
   const Node fused = ops::fused_activation(context.node);
   const auto activation = fused.op_type.empty() ? Activation{} : activation_of(fused);
   if (!activation) return std::optional<Kernel>();
-  return constant_b(context, *a, *b, *activation);
+  return matrix_kernel(context, *b, false, rows_of(*a), {.activation = *activation});
 }
 
 /// Gemm with constant B. C is added as a bias where it is one number per column.
@@ -161,20 +134,8 @@ Result<std::optional<Kernel>> select_gemm(const SelectContext& context) {
     const bool per_column = c && (*c == Shape{n} || *c == Shape{1, n});
     if (!per_column || attributes.float_or("beta", 1.0F) != 1.0F) return std::optional<Kernel>();
   }
-  TRIVET_ASSIGN(const Tensor packed, packed_constant(context, *b, transposed));
-  GemmArgs base{.m = (*a)[0], .n = n, .k = k, .a_stride = k, .c_stride = n};
-  base.epilogue.alpha = attributes.float_or("alpha", 1.0F);
-  Kernel kernel;
-  kernel.name = "gemm";
-  kernel.run = [base, packed, &table = context.table](const KernelArgs& args) {
-    GemmArgs call = base;
-    call.a = args.inputs[0]->data<float>().data();
-    call.b = packed.data<float>().data();
-    call.c = args.outputs[0]->mutable_data<float>().data();
-    call.epilogue.column_bias = data_or_null(args, 2);
-    run_gemm(table, call, args.threads);
-  };
-  return std::optional(std::move(kernel));
+  return matrix_kernel(context, *b, transposed, (*a)[0],
+                       {.alpha = attributes.float_or("alpha", 1.0F)});
 }
 
 constexpr std::array<SelectorEntry, 3> kEntries = {{{"MatMul", select_matmul},
@@ -182,6 +143,33 @@ constexpr std::array<SelectorEntry, 3> kEntries = {{{"MatMul", select_matmul},
                                                     {"Gemm", select_gemm}}};
 
 }  // namespace
+
+Result<std::optional<Kernel>> matrix_kernel(const SelectContext& context, const Tensor& b,
+                                            bool transposed, std::int64_t rows,
+                                            kernels::Epilogue epilogue) {
+  TRIVET_ASSIGN(const Tensor packed, packed_constant(context, b, transposed));
+  const std::int64_t k = b.dim(transposed ? 1 : 0);
+  const std::int64_t n = b.dim(transposed ? 0 : 1);
+  epilogue.residual_stride = n;
+  const GemmArgs base{.m = rows,
+                      .n = n,
+                      .k = k,
+                      .a_stride = k,
+                      .b = packed.data<float>().data(),
+                      .c_stride = n,
+                      .epilogue = epilogue};
+  Kernel kernel;
+  kernel.name = "gemm";
+  kernel.run = [base, packed, &table = context.table](const KernelArgs& args) {
+    GemmArgs call = base;
+    call.a = args.input(0);
+    call.c = args.output();
+    call.epilogue.column_bias = args.input(2);
+    call.epilogue.residual = args.input(3);
+    run_gemm(table, call, args.threads);
+  };
+  return std::optional(std::move(kernel));
+}
 
 std::span<const SelectorEntry> matmul_selectors() { return kEntries; }
 

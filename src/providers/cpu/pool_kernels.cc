@@ -49,8 +49,8 @@ Result<std::optional<Kernel>> select_pool(const SelectContext& context, Pool kin
   kernel.blocked_output = true;
   kernel.run = [=, &table](const KernelArgs& args) {
     PoolArgs call = base;
-    call.input = args.inputs[0]->data<float>().data();
-    call.output = args.outputs[0]->mutable_data<float>().data();
+    call.input = args.input(0);
+    call.output = args.output();
     split(args.threads, rows, kLeastWork / row_work + 1,
           [&](std::int64_t begin, std::int64_t end, int) { table.pool_blocked(call, begin, end); });
   };
@@ -78,8 +78,8 @@ Result<std::optional<Kernel>> select_global(const SelectContext& context, Pool k
   kernel.name = "global-pool";
   kernel.run = [base, planes, &table = context.table](const KernelArgs& args) {
     ReduceArgs call = base;
-    call.x = args.inputs[0]->data<float>().data();
-    call.y = args.outputs[0]->mutable_data<float>().data();
+    call.x = args.input(0);
+    call.y = args.output();
     split(args.threads, planes, kLeastWork / base.reduce + 1,
           [&](std::int64_t begin, std::int64_t end, int) { table.reduce(call, begin, end); });
   };
@@ -106,8 +106,8 @@ Kernel global_pool_kernel(const SelectContext& context, Pool kind, std::int64_t 
   kernel.name = "global-pool";
   kernel.blocked_inputs = 1;
   kernel.run = [=, &table = context.table](const KernelArgs& args) {
-    const float* x = args.inputs[0]->data<float>().data();
-    float* y = args.outputs[0]->mutable_data<float>().data();
+    const float* x = args.input(0);
+    float* y = args.output();
     const std::int64_t blocks = table.blocks(channels);
     for (std::int64_t n = 0; n < batch; ++n, y += channels, x += blocks * table.lanes * positions) {
       split(args.threads, blocks, kLeastWork / (positions * table.lanes) + 1,

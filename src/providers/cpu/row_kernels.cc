@@ -33,8 +33,8 @@ Result<std::optional<Kernel>> select_softmax(const SelectContext& context) {
   Kernel kernel;
   kernel.name = "softmax";
   kernel.run = [=](const KernelArgs& args) {
-    const float* from = args.inputs[0]->data<float>().data();
-    float* to = args.outputs[0]->mutable_data<float>().data();
+    const float* from = args.input(0);
+    float* to = args.output();
     split(args.threads, rows, kLeastElements / columns + 1,
           [&](std::int64_t begin, std::int64_t end, int) {
             function(from + begin * columns, to + begin * columns, end - begin, columns);
@@ -63,16 +63,11 @@ Result<std::optional<Kernel>> select_layer_norm(const SelectContext& context) {
   Kernel kernel;
   kernel.name = "layer-norm";
   kernel.run = [base, rows, &table = context.table](const KernelArgs& args) {
-    const auto optional_input = [&](std::size_t i) {
-      return i < args.inputs.size() && args.inputs[i] != nullptr
-                 ? args.inputs[i]->data<float>().data()
-                 : nullptr;
-    };
     LayerNormArgs call = base;
-    call.x = optional_input(0);
-    call.scale = optional_input(1);
-    call.bias = optional_input(2);
-    call.y = args.outputs[0]->mutable_data<float>().data();
+    call.x = args.input(0);
+    call.scale = args.input(1);
+    call.bias = args.input(2);
+    call.y = args.output();
     split(args.threads, rows, kLeastElements / base.columns + 1,
           [&](std::int64_t begin, std::int64_t end, int) { table.layer_norm(call, begin, end); });
   };
@@ -116,8 +111,8 @@ Result<std::optional<Kernel>> select_reduce(const SelectContext& context, Reduce
   kernel.name = "reduce";
   kernel.run = [base, outer, &table = context.table](const KernelArgs& args) {
     ReduceArgs call = base;
-    call.x = args.inputs[0]->data<float>().data();
-    call.y = args.outputs[0]->mutable_data<float>().data();
+    call.x = args.input(0);
+    call.y = args.output();
     split(args.threads, outer * base.inner, kLeastElements / base.reduce + 1,
           [&](std::int64_t begin, std::int64_t end, int) { table.reduce(call, begin, end); });
   };
