@@ -4,6 +4,8 @@
 #include <system_error>
 #include <thread>
 
+#include "base/flush_subnormals.h"
+
 namespace trivet {
 namespace {
 
@@ -133,6 +135,7 @@ void ThreadPool::run_block(int worker) const {
 }
 
 void ThreadPool::work(int index) {
+  const FlushSubnormals flush;
   Worker& self = workers_[static_cast<std::size_t>(index)];
   for (std::int32_t seen = 0;;) {
     seen = wait_for_change(self.signal, seen, spin_);

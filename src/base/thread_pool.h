@@ -12,7 +12,7 @@ namespace trivet {
 
 /// Runs loops in parallel with a fixed split, so that which worker computes what never depends on
 /// timing: worker w of n takes the w-th of n contiguous blocks of tasks. The calling thread is
-/// worker 0.
+/// worker 0. The other workers compute as under FlushSubnormals.
 class ThreadPool {
  public:
   /// Between the layers of a network there are a few microseconds; waking a sleeping thread costs

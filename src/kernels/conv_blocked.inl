@@ -14,7 +14,7 @@ namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
 namespace {
 
 /// Positions whose block of depth stays in the second-level cache while all channels pass over it.
-constexpr Index kSlab = 32 * kTileM;
+constexpr Index kSlab = 36 * kTileM;
 
 /// How a tile walks along a block of depth, in floats.
 struct DepthWalk {
@@ -24,8 +24,8 @@ struct DepthWalk {
   Index row_stride = 0;
   Index kernel_columns = 1;
   Index column_stride = 0;
-  Index lanes = 0;       ///< of a plane
-  Index last_lanes = 0;  ///< of the last plane of this block of depth
+  Index lanes = 0;       ///< neighbours in a plane that are multiplied together
+  Index last_lanes = 0;  ///< the same in the last plane of this block of depth
 };
 
 /// Where the sums of a tile go: one vector per position, blocks of channels c_stride apart.
@@ -60,12 +60,12 @@ TRIVET_INLINE void finish_blocked(const F (&sum)[kRows][kVectors], const Blocked
 
 struct BlockedTiles {
   using Function = void (*)(const float* a, const Index* at, const DepthWalk& walk, const float* b,
-                            const BlockedOutput& out);
+                            Fetch fetch, const BlockedOutput& out);
 
   /// `at` gives the place of each position in a plane, from `a` on.
   template <int kRows, int kVectors>
   static void tile(const float* a, const Index* at, const DepthWalk& walk, const float* b,
-                   const BlockedOutput& out) {
+                   Fetch fetch, const BlockedOutput& out) {
     F sum[kRows][kVectors] = {};
     Index position[kRows];
 #pragma GCC unroll 8
@@ -76,6 +76,7 @@ struct BlockedTiles {
       for (Index r = 0; r < walk.kernel_rows; ++r, row += walk.row_stride) {
         const float* tap = row;
         for (Index s = 0; s < walk.kernel_columns; ++s, tap += walk.column_stride) {
+          fetch.step();
           multiply<kRows, kVectors>(tap, position, b, kVectors * kLanes, lanes, sum);
           b += lanes * kVectors * kLanes;
         }
@@ -118,6 +119,13 @@ struct BlockedConv {
 
   static Index span(Index outputs, Index stride, Index kernel, Index dilation) {
     return (outputs - 1) * stride + (kernel - 1) * dilation + 1;
+  }
+  /// Of a panel, which has fewer where the channels end.
+  [[nodiscard]] Index vectors(Index panel) const {
+    return min_of(kPanelVectors, block_count(args.out_channels) - panel * kPanelVectors);
+  }
+  [[nodiscard]] const float* weights(Index panel, Index from_depth) const {
+    return args.weights + (panel * kPanelN * depth + from_depth * vectors(panel) * kLanes);
   }
   /// Of the rows that the tiles read.
   [[nodiscard]] Index row_stride() const {
@@ -212,6 +220,7 @@ struct Slab {
 struct SlabInput {
   const float* a;
   DepthWalk walk;
+  Index depth;
 
   SlabInput(const BlockedConv& conv, const Slab& slab, Index begin, Index end, float* scratch) {
     const Window& w = conv.args.window;
@@ -237,21 +246,22 @@ struct SlabInput {
     walk.column_stride = w.dilation_width * conv.unit;
     walk.lanes = conv.unit;
     walk.last_lanes = min_of(conv.unit, conv.args.in_channels - (end - 1) * conv.unit);
-  }
-
-  /// Of this block of depth.
-  [[nodiscard]] Index depth(const BlockedConv& conv) const {
-    return ((walk.planes - 1) * walk.lanes + walk.last_lanes) * conv.taps;
+    depth = ((walk.planes - 1) * walk.lanes + walk.last_lanes) * conv.taps;
+    if (conv.unit == 1 && w.dilation_width == 1) {  // a row of the window lies together
+      walk.lanes = walk.last_lanes = w.kernel_width;
+      walk.kernel_columns = 1;
+    }
   }
 };
 
-/// All tiles of one panel over a slab, for one block of depth.
+/// All tiles of one panel over a slab, for one block of depth, while the weights at `next` are
+/// fetched.
 void panel_over_slab(const BlockedConv& conv, const Slab& slab, const SlabInput& in, Index panel,
-                     Index depth_begin, bool first, bool last) {
+                     Index depth_begin, bool first, bool last, const float* next) {
   const BlockedConvArgs& args = conv.args;
   const Index block = panel * kPanelVectors;
-  const Index vectors = min_of(kPanelVectors, block_count(args.out_channels) - block);
-  const float* b = args.weights + block * kLanes * conv.depth + depth_begin * vectors * kLanes;
+  const Index vectors = conv.vectors(panel);
+  const float* b = conv.weights(panel, depth_begin);
   const Activation activation = last ? args.activation : Activation{};
   const Parts tiles(slab.end - slab.begin, kTileM);
   const Index c_stride = conv.positions * kLanes;
@@ -261,16 +271,16 @@ void panel_over_slab(const BlockedConv& conv, const Slab& slab, const SlabInput&
   if (first && args.bias != nullptr) out.bias = args.bias + block * kLanes;
   out.bounds = bounds_of(activation);
   const float* addend = first ? args.residual : args.output;
-  const float* next = b + vectors * kLanes * conv.depth;
-  const Index panel_floats = in.depth(conv) * vectors * kLanes;
+  const Index steps = in.walk.planes * in.walk.kernel_rows * in.walk.kernel_columns;
+  const Index panel_floats = in.depth * vectors * kLanes;
   for (Index t = 0; t < tiles.count; ++t) {
-    prefetch_share(next, panel_floats, t, tiles.count);
     const Index begin = tiles.begin(t);
     const Index rows = tiles.begin(t + 1) - begin;
     const Index offset = block * c_stride + (slab.begin + begin) * kLanes;
     out.c = args.output + offset;
     out.addend = addend != nullptr ? addend + offset : nullptr;
-    kBlockedTiles.at[rows - 1][vectors - 1](in.a, slab.at + begin, in.walk, b, out);
+    const Fetch fetch = Fetch::share(next, panel_floats, t, tiles.count, steps);
+    kBlockedTiles.at[rows - 1][vectors - 1](in.a, slab.at + begin, in.walk, b, fetch, out);
   }
   if (!needs_unary(activation)) return;
   float* c = args.output + block * c_stride + slab.begin * kLanes;
@@ -286,9 +296,13 @@ void conv_blocked(const BlockedConvArgs& args, Index position_begin, Index posit
     for (Index plane = 0; plane < conv.planes; plane += conv.block_planes) {
       const Index plane_end = min_of(conv.planes, plane + conv.block_planes);
       const SlabInput in(conv, slab, plane, plane_end, scratch);
+      const Index depth = plane * conv.unit * conv.taps;
+      const bool last = plane_end == conv.planes;
       for (Index panel = panel_begin; panel < panel_end; ++panel) {
-        panel_over_slab(conv, slab, in, panel, plane * conv.unit * conv.taps, plane == 0,
-                        plane_end == conv.planes);
+        const float* next = panel + 1 < panel_end ? conv.weights(panel + 1, depth)
+                            : last                ? conv.weights(panel_begin, 0)
+                                                  : conv.weights(panel_begin, depth + in.depth);
+        panel_over_slab(conv, slab, in, panel, depth, plane == 0, last, next);
       }
     }
   }

@@ -11,7 +11,7 @@ namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
 namespace {
 
 /// Rows of A that pass over the same panels: their block of depth stays in the second level.
-constexpr Index kBlockM = 16 * kTileM;
+constexpr Index kBlockM = 64 * kTileM;
 /// Panels that a single row multiplies at once, to have enough independent sums in flight.
 constexpr int kRowPanels = 8 / kPanelVectors;
 
@@ -78,17 +78,23 @@ TRIVET_INLINE void finish_tile(const F (&sum)[kRows][kVectors], const TileOutput
 }
 
 struct GemmTiles {
-  using Function = void (*)(const float* a, Index a_stride, const float* b, Index k,
+  using Function = void (*)(const float* a, Index a_stride, const float* b, Index k, Fetch fetch,
                             const TileOutput& out);
+  /// Depth between two steps of `fetch`.
+  static constexpr Index kStep = 16;
 
   /// kRows rows of A, a_stride apart, times the first kVectors vectors of a panel.
   template <int kRows, int kVectors>
-  static void tile(const float* a, Index a_stride, const float* b, Index k, const TileOutput& out) {
+  static void tile(const float* a, Index a_stride, const float* b, Index k, Fetch fetch,
+                   const TileOutput& out) {
     F sum[kRows][kVectors] = {};
     Index row[kRows];
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) row[i] = i * a_stride;
-    multiply<kRows, kVectors>(a, row, b, kPanelN, k, sum);
+    for (Index l = 0; l < k; l += kStep) {
+      fetch.step();
+      multiply<kRows, kVectors>(a + l, row, b + l * kPanelN, kPanelN, min_of(kStep, k - l), sum);
+    }
     finish_tile<kRows, kVectors>(sum, out);
   }
 };
@@ -140,32 +146,53 @@ struct Destination {
   }
 };
 
-/// One tile of one block of depth.
-TRIVET_INLINE void run_tile(const Destination& to, Index row, Index rows, Index panel, bool first,
-                            bool last, const float* a, Index a_stride, const float* b, Index k) {
-  const TileOutput out = to.tile(row, panel, first, last);
-  const Index vectors = ceil_div(out.columns, kLanes);
-  kTiles.at[rows - 1][vectors - 1](a, a_stride, b, k, out);
+/// Rows [begin, end) that pass together over the panels [panel_begin, panel_end).
+struct RowBlock {
+  Index begin;
+  Index end;
+  Index panel_begin;
+  Index panel_end;
+};
+
+/// A panel's block of depth.
+struct PanelBlock {
+  Index panel;
+  Index block;
+};
+
+/// All rows times one block of a panel, while the next one is fetched.
+void gemm_block(const GemmArgs& args, const Destination& to, const RowBlock& rows, PanelBlock at,
+                PanelBlock next) {
+  const Parts tiles(rows.end - rows.begin, kTileM);
+  const Index k = depth_begin(args.k, at.block);
+  const Index depth = depth_begin(args.k, at.block + 1) - k;
+  const bool last = at.block == depth_blocks(args.k) - 1;
+  const float* b = args.b + (at.panel * args.k + k) * kPanelN;
+  const Index steps = ceil_div(depth, GemmTiles::kStep);
+  const float* next_b = args.b + (next.panel * args.k + depth_begin(args.k, next.block)) * kPanelN;
+  for (Index t = 0; t < tiles.count; ++t) {
+    const Index row = rows.begin + tiles.begin(t);
+    const TileOutput out = to.tile(row, at.panel, at.block == 0, last);
+    kTiles.at[tiles.begin(t + 1) - tiles.begin(t) - 1][ceil_div(out.columns, kLanes) - 1](
+        args.a + row * args.a_stride + k, args.a_stride, b, depth,
+        Fetch::share(next_b, depth * kPanelN, t, tiles.count, steps), out);
+  }
+  if (last) to.activate(rows.begin, rows.end - rows.begin, at.panel);
 }
 
-void gemm_block(const GemmArgs& args, const Destination& to, Index row_begin, Index row_end,
-                Index panel_begin, Index panel_end) {
-  const Parts tiles(row_end - row_begin, kTileM);
+/// A row block. Either all depth passes by for one panel, and all of A between two of them, or all
+/// panels for one block of depth, and all of C: of A and C the smaller one, which may stay near.
+void gemm_rows(const GemmArgs& args, const Destination& to, const RowBlock& rows) {
   const Index blocks = depth_blocks(args.k);
-  for (Index block = 0; block < blocks; ++block) {
-    const Index k = depth_begin(args.k, block);
-    const Index depth = depth_begin(args.k, block + 1) - k;
-    for (Index panel = panel_begin; panel < panel_end; ++panel) {
-      const float* b = args.b + (panel * args.k + k) * kPanelN;
-      for (Index t = 0; t < tiles.count; ++t) {
-        const Index row = row_begin + tiles.begin(t);
-        const Index rows = tiles.begin(t + 1) - tiles.begin(t);
-        prefetch_share(b + args.k * kPanelN, depth * kPanelN, t, tiles.count);
-        run_tile(to, row, rows, panel, block == 0, block == blocks - 1,
-                 args.a + row * args.a_stride + k, args.a_stride, b, depth);
-      }
-      if (block == blocks - 1) to.activate(row_begin, row_end - row_begin, panel);
-    }
+  const Index panels = rows.panel_end - rows.panel_begin;
+  const bool depth_first = args.k <= panels * kPanelN;
+  const auto place = [&](Index i) __attribute__((always_inline)) {
+    if (depth_first) return PanelBlock{rows.panel_begin + i / blocks, i % blocks};
+    return PanelBlock{rows.panel_begin + i % panels, i / panels};
+  };
+  const Index last = panels * blocks - 1;
+  for (Index i = 0; i <= last; ++i) {
+    gemm_block(args, to, rows, place(i), place(min_of(i + 1, last)));
   }
 }
 
@@ -216,7 +243,7 @@ void gemv(const GemmArgs& args, const Destination& to, Index row, Index panel_be
   for (; panel + kRowPanels <= whole_end; panel += kRowPanels) {
     gemv_panels<kRowPanels>(args, to, row, panel);
   }
-  if (panel < panel_end) gemm_block(args, to, row, row + 1, panel, panel_end);
+  if (panel < panel_end) gemm_rows(args, to, {row, row + 1, panel, panel_end});
 }
 
 void gemm(const GemmArgs& args, Index row_begin, Index row_end, Index panel_begin,
@@ -224,8 +251,11 @@ void gemm(const GemmArgs& args, Index row_begin, Index row_end, Index panel_begi
   if (row_begin >= row_end || panel_begin >= panel_end) return;
   const Destination to(args.c, args.c_stride, args.n, args.epilogue);
   if (row_end - row_begin == 1) return gemv(args, to, row_begin, panel_begin, panel_end);
-  for (Index row = row_begin; row < row_end; row += kBlockM) {
-    gemm_block(args, to, row, min_of(row_end, row + kBlockM), panel_begin, panel_end);
+  const Parts blocks(row_end - row_begin, kBlockM);
+  for (Index i = 0; i < blocks.count; ++i) {
+    gemm_rows(
+        args, to,
+        {row_begin + blocks.begin(i), row_begin + blocks.begin(i + 1), panel_begin, panel_end});
   }
 }
 

@@ -47,19 +47,29 @@ constexpr TileTable<typename Family::Function> make_tiles() {
   return tiles;
 }
 
-/// Of a cache line, on the processors of today.
-constexpr Index kLineFloats = 16;
+/// What is needed next and lies far away, fetched into the second-level cache little by little:
+/// many requests at once would hold up the loads of the work at hand.
+struct Fetch {
+  const float* at = nullptr;
+  const float* end = nullptr;
+  Index lines = 0;  ///< per step
 
-/// With few tiles, reading the next panel from far would take as long as using this one: tile t of
-/// `tiles` asks for its share of the `floats` there.
-TRIVET_INLINE void prefetch_share(const float* next, Index floats, Index t, Index tiles) {
-  constexpr Index kFewTiles = 12;
-  if (tiles > kFewTiles) return;
-  const Index lines = floats / kLineFloats;
-  for (Index line = lines * t / tiles; line < lines * (t + 1) / tiles; ++line) {
-    __builtin_prefetch(next + line * kLineFloats, 0, 2);
+  /// Part `part` of `parts` of the `floats` at `next`, in so many steps.
+  static TRIVET_INLINE Fetch share(const float* next, Index floats, Index part, Index parts,
+                                   Index steps) {
+    const Index lines = floats / kLine;
+    const float* begin = next + lines * part / parts * kLine;
+    const float* end = next + lines * (part + 1) / parts * kLine;
+    return {begin, end, ceil_div((end - begin) / kLine, max_of(1, steps))};
   }
-}
+
+  TRIVET_INLINE void step() {
+    for (Index i = 0; i < lines && at < end; ++i, at += kLine) __builtin_prefetch(at, 0, 2);
+  }
+
+ private:
+  static constexpr Index kLine = 16;  // floats of a cache line, on the processors of today
+};
 
 /// sum[i][j] += Σ a[row[i] + l] · b[l · b_step + j · kLanes] over l < depth.
 template <int kRows, int kVectors>

@@ -204,10 +204,11 @@ void scatter_tile(const Winograd<kOut>& wino, Index tile, Index channel_block, c
   }
 }
 
-/// m[point][vector of the panel][tile] = weights · v, for one point.
+/// m[point][vector of the panel][tile] = weights · v, for one point. The weights that follow, up to
+/// `weights_end`, are fetched meanwhile.
 template <int kOut>
-void multiply_point(const Winograd<kOut>& wino, const float* v, const float* weights, Index vectors,
-                    Index tiles, float* m) {
+void multiply_point(const Winograd<kOut>& wino, const float* v, const float* weights,
+                    const float* weights_end, Index vectors, Index tiles, float* m) {
   const Index plane_stride = wino.block * kLanes;
   const Index block_planes = kTileK / kLanes;
   BlockedOutput out{};
@@ -222,12 +223,16 @@ void multiply_point(const Winograd<kOut>& wino, const float* v, const float* wei
     walk.lanes = kLanes;
     walk.last_lanes = min_of(kLanes, wino.args.in_channels - (plane + walk.planes - 1) * kLanes);
     const float* b = weights + plane * kLanes * vectors * kLanes;
+    const Index depth = (walk.planes - 1) * kLanes + walk.last_lanes;
+    const float* next = b + depth * vectors * kLanes;
+    const Index next_floats = min_of(depth * vectors * kLanes, weights_end - next);
     for (Index t = 0; t < parts.count; ++t) {
       const Index begin = parts.begin(t);
       out.c = m + begin * kLanes;
       out.addend = plane > 0 ? out.c : nullptr;
       kBlockedTiles.at[parts.begin(t + 1) - begin - 1][vectors - 1](
-          v + plane * plane_stride + begin * kLanes, at, walk, b, out);
+          v + plane * plane_stride + begin * kLanes, at, walk, b,
+          Fetch::share(next, next_floats, t, parts.count, walk.planes), out);
     }
   }
 }
@@ -242,6 +247,8 @@ void winograd_tiles(const BlockedConvArgs& args, Index tile_begin, Index tile_en
   const Index blocks = block_count(args.out_channels);
   const Index point_inputs = wino.planes * wino.block * kLanes;
   const Index vector_size = wino.block * kLanes;
+  const float* weights_end = args.weights + min_of(blocks, panel_end * kPanelVectors) * kLanes *
+                                                args.in_channels * W::kPoints;
   const Parts parts(tile_end - tile_begin, wino.block);
   for (Index part = 0; part < parts.count; ++part) {
     const Index first = tile_begin + parts.begin(part);
@@ -254,7 +261,7 @@ void winograd_tiles(const BlockedConvArgs& args, Index tile_begin, Index tile_en
       const float* weights = args.weights + block * kLanes * args.in_channels * W::kPoints;
       for (Index point = 0; point < W::kPoints; ++point) {
         multiply_point<kOut>(wino, v + point * point_inputs, weights + point * point_weights,
-                             vectors, tiles, m + point * vectors * vector_size);
+                             weights_end, vectors, tiles, m + point * vectors * vector_size);
       }
       for (Index j = 0; j < vectors; ++j) {
         for (Index t = 0; t < tiles; ++t) {

@@ -158,23 +158,23 @@ struct Method {
   }
 };
 
-/// In multiply-accumulates. Reading a weight counts as much as using it at kWeightCost positions,
-/// or tiles: those of Winograd's algorithm are more than the filter's own. Its transforms count as
-/// kTransform further channels on either side. Both numbers are estimates that put the methods in
-/// the order in which kernels_bench has them at 56², 28² and 14².
+/// In multiply-accumulates. Reading a weight from far counts as much as using it at `weight_cost`
+/// positions, or tiles: those of Winograd's algorithm are more than the filter's own. Its
+/// transforms count as kTransform further channels on either side. Both numbers are estimates that
+/// put the methods in the order in which ResNet-50 has them at 56², 28², 14² and 7².
 std::int64_t cost(const Method& method, const Problem& p, const MergedGroups& groups) {
-  constexpr std::int64_t kWeightCost = 8;
+  const std::int64_t weight_cost = p.table.lanes * p.table.lanes / 8;
   constexpr std::int64_t kTransform = 8;
   const Window& w = p.window;
   const std::int64_t in = groups.in_channels;
   const std::int64_t out = groups.out_channels;
   if (method.winograd == 0) {
-    return w.kernel_height * w.kernel_width * in * out * (positions_of(w) + kWeightCost);
+    return w.kernel_height * w.kernel_width * in * out * (positions_of(w) + weight_cost);
   }
   const std::int64_t size = method.winograd;
   const std::int64_t tiles = ceil_div(w.out_height, size) * ceil_div(w.out_width, size);
   const std::int64_t points = (size + 2) * (size + 2);
-  return points * (in * out * (tiles + kWeightCost) + kTransform * tiles * (in + out));
+  return points * (in * out * (tiles + weight_cost) + kTransform * tiles * (in + out));
 }
 
 Method choose_method(const Problem& p, const MergedGroups& groups) {

@@ -107,5 +107,24 @@ TEST_F(ConvNodes, AgreeWithTheReference) {
   }
 }
 
+/// The caller's arithmetic stays as it was.
+TEST_F(ConvNodes, SubnormalsAreZeros) {
+  GraphBuilder builder("small");
+  const ValueId x =
+      builder.add_input("x", ValueType::tensor(DType::kFloat32, SymbolicShape{Dim(1), Dim(2)}));
+  const ValueId scale = builder.add_constant("s", Tensor::from_values({}, std::vector{0.25F}));
+  Node node{.name = "mul", .op_type = "Mul", .opset = 17};
+  const ValueId y = builder.add_value("y");
+  node.inputs = {x, scale};
+  node.outputs = {y};
+  builder.add_node(std::move(node));
+  builder.add_output(y);
+  const auto graph = builder.finish();
+  ASSERT_TRUE(graph) << graph.error().message;
+  const Tensor input = Tensor::from_values({1, 2}, std::vector{2e-38F, 2.0F});
+  EXPECT_EQ(run(*graph, input, cpu_provider(), 1), (std::vector<float>{0.0F, 0.5F}));
+  EXPECT_EQ(run(*graph, input, reference_provider(), 1), (std::vector<float>{0.5e-38F, 0.5F}));
+}
+
 }  // namespace
 }  // namespace trivet::cpu

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/flush_subnormals.h"
+
 namespace trivet::cpu {
 namespace {
 
@@ -52,6 +54,7 @@ Result<void> Program::run(std::span<const Tensor> inputs, std::span<const Tensor
                             " inputs and was given ", inputs.size());
   }
   TRIVET_ASSIGN(Plan * plan, plan_for(inputs, captures));
+  const FlushSubnormals flush;
   return plan->run(inputs, captures, outputs, times);
 }
 
