@@ -271,16 +271,15 @@ void panel_over_slab(const BlockedConv& conv, const Slab& slab, const SlabInput&
   if (first && args.bias != nullptr) out.bias = args.bias + block * kLanes;
   out.bounds = bounds_of(activation);
   const float* addend = first ? args.residual : args.output;
-  const Index steps = in.walk.planes * in.walk.kernel_rows * in.walk.kernel_columns;
-  const Index panel_floats = in.depth * vectors * kLanes;
+  const FetchPlan fetch(next, next == b ? 0 : in.depth * vectors * kLanes, tiles.count,
+                        in.walk.planes * in.walk.kernel_rows * in.walk.kernel_columns);
   for (Index t = 0; t < tiles.count; ++t) {
     const Index begin = tiles.begin(t);
     const Index rows = tiles.begin(t + 1) - begin;
     const Index offset = block * c_stride + (slab.begin + begin) * kLanes;
     out.c = args.output + offset;
     out.addend = addend != nullptr ? addend + offset : nullptr;
-    const Fetch fetch = Fetch::share(next, panel_floats, t, tiles.count, steps);
-    kBlockedTiles.at[rows - 1][vectors - 1](in.a, slab.at + begin, in.walk, b, fetch, out);
+    kBlockedTiles.at[rows - 1][vectors - 1](in.a, slab.at + begin, in.walk, b, fetch.share(t), out);
   }
   if (!needs_unary(activation)) return;
   float* c = args.output + block * c_stride + slab.begin * kLanes;

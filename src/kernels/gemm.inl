@@ -168,14 +168,14 @@ void gemm_block(const GemmArgs& args, const Destination& to, const RowBlock& row
   const Index depth = depth_begin(args.k, at.block + 1) - k;
   const bool last = at.block == depth_blocks(args.k) - 1;
   const float* b = args.b + (at.panel * args.k + k) * kPanelN;
-  const Index steps = ceil_div(depth, GemmTiles::kStep);
-  const float* next_b = args.b + (next.panel * args.k + depth_begin(args.k, next.block)) * kPanelN;
+  const FetchPlan fetch(args.b + (next.panel * args.k + depth_begin(args.k, next.block)) * kPanelN,
+                        next.panel == at.panel && next.block == at.block ? 0 : depth * kPanelN,
+                        tiles.count, ceil_div(depth, GemmTiles::kStep));
   for (Index t = 0; t < tiles.count; ++t) {
     const Index row = rows.begin + tiles.begin(t);
     const TileOutput out = to.tile(row, at.panel, at.block == 0, last);
     kTiles.at[tiles.begin(t + 1) - tiles.begin(t) - 1][ceil_div(out.columns, kLanes) - 1](
-        args.a + row * args.a_stride + k, args.a_stride, b, depth,
-        Fetch::share(next_b, depth * kPanelN, t, tiles.count, steps), out);
+        args.a + row * args.a_stride + k, args.a_stride, b, depth, fetch.share(t), out);
   }
   if (last) to.activate(rows.begin, rows.end - rows.begin, at.panel);
 }

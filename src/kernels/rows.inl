@@ -22,15 +22,6 @@ TRIVET_INLINE F fold(Index count, F start, Load load_at, Combine combine) {
   return combine(combine(part[0], part[1]), combine(part[2], part[3]));
 }
 
-/// `count` elements at p; lanes beyond are `other`.
-TRIVET_INLINE F load_or(const float* p, Index count, F other) {
-  if (count == kLanes) return load(p);
-  float lane[kLanes];
-  std::memcpy(lane, &other, sizeof(lane));
-  for (Index i = 0; i < count; ++i) lane[i] = p[i];
-  return load(lane);
-}
-
 TRIVET_INLINE float sum_of(const float* x, Index count) {
   return sum_lanes(fold(
       count, F{}, [x](Index i, Index n) { return n == kLanes ? load(x + i) : load_part(x + i, n); },
@@ -42,9 +33,7 @@ TRIVET_INLINE float extreme_of(const float* x, Index count, float start, Combine
   const F neutral = splat(start);
   const F lanes = fold(
       count, neutral, [=](Index i, Index n) { return load_or(x + i, n, neutral); }, combine);
-  F result = lanes;
-  for (int i = 0; i < kLanes; ++i) result = combine(result, splat(lanes[i]));
-  return result[0];
+  return combine_lanes(lanes, combine);
 }
 
 TRIVET_INLINE float max_of_row(const float* x, Index count) {
@@ -61,15 +50,12 @@ TRIVET_INLINE float sum_of_exp(const float* x, float* y, Index count, float larg
   return sum_lanes(fold(
       count, F{},
       [=](Index i, Index n) {
-        const F e = exp((n == kLanes ? load(x + i) : load_part(x + i, n)) - shift);
-        if (n == kLanes) {
-          if (kStore) store(y + i, e);
-          return e;
-        }
-        float lane[kLanes] = {};  // lanes beyond the end must not count
-        store_part(lane, e, n);
-        if (kStore) store_part(y + i, e, n);
-        return load(lane);
+        // Lanes beyond the end are e^-inf and do not count.
+        const F e = exp_of_negative(
+            (n == kLanes ? load(x + i) : load_or(x + i, n, splat(-__builtin_inff()))) - shift);
+        if (kStore && n == kLanes) store(y + i, e);
+        if (kStore && n < kLanes) store_part(y + i, e, n);
+        return e;
       },
       [](F a, F b) { return a + b; }));
 }

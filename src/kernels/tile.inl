@@ -47,28 +47,40 @@ constexpr TileTable<typename Family::Function> make_tiles() {
   return tiles;
 }
 
-/// What is needed next and lies far away, fetched into the second-level cache little by little:
-/// many requests at once would hold up the loads of the work at hand.
+/// A tile's share of what is needed next and lies far away. It is fetched into the second-level
+/// cache little by little: many requests at once would hold up the loads of the work at hand.
 struct Fetch {
   const float* at = nullptr;
   const float* end = nullptr;
   Index lines = 0;  ///< per step
 
-  /// Part `part` of `parts` of the `floats` at `next`, in so many steps.
-  static TRIVET_INLINE Fetch share(const float* next, Index floats, Index part, Index parts,
-                                   Index steps) {
-    const Index lines = floats / kLine;
-    const float* begin = next + lines * part / parts * kLine;
-    const float* end = next + lines * (part + 1) / parts * kLine;
-    return {begin, end, ceil_div((end - begin) / kLine, max_of(1, steps))};
-  }
-
   TRIVET_INLINE void step() {
     for (Index i = 0; i < lines && at < end; ++i, at += kLine) __builtin_prefetch(at, 0, 2);
   }
 
- private:
   static constexpr Index kLine = 16;  // floats of a cache line, on the processors of today
+};
+
+/// `floats` at `next`, fetched by so many tiles in so many steps each.
+class FetchPlan {
+ public:
+  TRIVET_INLINE FetchPlan(const float* next, Index floats, Index tiles, Index steps)
+      : next_(next),
+        end_(next + floats),
+        floats_(ceil_div(floats, Fetch::kLine * tiles) * Fetch::kLine),
+        lines_(ceil_div(floats_, Fetch::kLine * max_of(1, steps))) {}
+
+  [[nodiscard]] TRIVET_INLINE Fetch share(Index tile) const {
+    const float* begin = next_ + tile * floats_;
+    if (begin >= end_) return {};
+    return {begin, end_ - begin < floats_ ? end_ : begin + floats_, lines_};
+  }
+
+ private:
+  const float* next_;
+  const float* end_;
+  Index floats_;  ///< of a tile
+  Index lines_;
 };
 
 /// sum[i][j] += Σ a[row[i] + l] · b[l · b_step + j · kLanes] over l < depth.

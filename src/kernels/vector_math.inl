@@ -17,39 +17,31 @@ TRIVET_INLINE F polynomial(F x, const float (&c)[N]) {
   return sum;
 }
 
-/// 2^n for -126 <= n <= 127.
-TRIVET_INLINE F power_of_two(I n) { return from_bits((n + 127) << 23); }
-
 /// x = n · ln 2 + r with |r| <= ln 2 / 2, and e^r = 1 + r + r²·q(r) to 3e-9.
 struct Exponential {
-  I n;
+  F n;
   F e;
 
   explicit TRIVET_INLINE Exponential(F x) {
     constexpr float kQ[] = {0.49999994F, 0.166665196F, 0.0416683927F, 0.00836878084F,
                             0.00138144672F};
-    constexpr float kRound =
-        0x1.8p23F;  // adding it leaves round(x) in the low bits of the mantissa
-    const F shifted = fma(x, splat(0x1.715476p0F), splat(kRound));
-    const F whole = shifted - splat(kRound);
-    F r = fma(whole, splat(-0x1.62e4p-1F), x);  // ln 2 in two parts, the first with trailing zeros
-    r = fma(whole, splat(-0x1.7f7d1cp-20F), r);
+    constexpr float kRound = 0x1.8p23F;  // adding and subtracting it rounds to a whole number
+    n = fma(x, splat(0x1.715476p0F), splat(kRound)) - splat(kRound);
+    F r = fma(n, splat(-0x1.62e4p-1F), x);  // ln 2 in two parts, the first with trailing zeros
+    r = fma(n, splat(-0x1.7f7d1cp-20F), r);
     e = fma(r * r, polynomial(r, kQ), r) + 1.0F;
-    n = bits(shifted) - bits(splat(kRound));
   }
 };
 
 TRIVET_INLINE F exp(F x) {
   const Exponential parts(clamp(x, splat(-105.0F), splat(89.0F)));  // the results: 0 and infinity
-  // 2^n in two steps, since n reaches from -151 to 128 and subnormal results round only once.
-  const I half = parts.n >> 1;
-  return parts.e * power_of_two(half) * power_of_two(parts.n - half);
+  return times_power_of_two(parts.e, parts.n);
 }
 
 /// e^x for x <= 0; 0 below -87, where it is nearly subnormal.
 TRIVET_INLINE F exp_of_negative(F x) {
   const Exponential parts(x);
-  return select(x < -87.0F, F{}, parts.e * power_of_two(parts.n));
+  return select(x < -87.0F, F{}, times_normal_power(parts.e, parts.n));
 }
 
 /// Below 0.9, x + x·p(x²) to 1.2e-8; above, 1 - e^q(|x|) with q = ln(1 - erf) to 3e-8, and 1 from 4
@@ -66,22 +58,23 @@ TRIVET_INLINE F erf(F x) {
   return select(size < 0.9F, near, from_bits(bits(far) | sign));
 }
 
-/// Below 0.625, x + x³·p(x²) to 4e-9; above, 1 - 2 / (e^2|x| + 1).
+/// Below 0.625, x + x³·p(x²) to 4e-9; above, (1 - e^-2|x|) / (1 + e^-2|x|).
 TRIVET_INLINE F tanh(F x) {
   constexpr float kP[] = {-0.333332807F, 0.133314416F, -0.0537397154F, 0.0206390861F,
                           -0.0057049864F};
   const F square = x * x;
   const F near = fma(x * square, polynomial(square, kP), x);
   const F size = abs(x);
-  const F far = 1.0F - 2.0F / (exp(size + size) + 1.0F);
+  const F e = exp_of_negative(-(size + size));
+  const F far = (1.0F - e) * fast_reciprocal(1.0F + e);
   const I sign = bits(x) & static_cast<std::int32_t>(0x80000000U);
   return select(size < 0.625F, near, from_bits(bits(far) | sign));
 }
 
-/// With e = e^-|x|, which cannot overflow: 1 / (1 + e), or e / (1 + e) for negative x.
+/// 1 / (1 + e^-x); 0 below -87, where it is nearly subnormal.
 TRIVET_INLINE F sigmoid(F x) {
-  const F e = exp_of_negative(-abs(x));
-  return select(x < 0.0F, e, splat(1.0F)) / (1.0F + e);
+  const Exponential parts(clamp(-x, splat(-105.0F), splat(89.0F)));  // e: 0 and infinity
+  return fast_reciprocal(1.0F + times_power_of_two(parts.e, parts.n));
 }
 
 /// x/2 · (1 + erf(x/√2)). With q = ln(erfc(|x|/√2)), e = e^q to 2.7e-7: x/2 · e for negative x and

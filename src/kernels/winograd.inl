@@ -225,14 +225,14 @@ void multiply_point(const Winograd<kOut>& wino, const float* v, const float* wei
     const float* b = weights + plane * kLanes * vectors * kLanes;
     const Index depth = (walk.planes - 1) * kLanes + walk.last_lanes;
     const float* next = b + depth * vectors * kLanes;
-    const Index next_floats = min_of(depth * vectors * kLanes, weights_end - next);
+    const FetchPlan fetch(next, min_of(depth * vectors * kLanes, weights_end - next), parts.count,
+                          walk.planes);
     for (Index t = 0; t < parts.count; ++t) {
       const Index begin = parts.begin(t);
       out.c = m + begin * kLanes;
       out.addend = plane > 0 ? out.c : nullptr;
       kBlockedTiles.at[parts.begin(t + 1) - begin - 1][vectors - 1](
-          v + plane * plane_stride + begin * kLanes, at, walk, b,
-          Fetch::share(next, next_floats, t, parts.count, walk.planes), out);
+          v + plane * plane_stride + begin * kLanes, at, walk, b, fetch.share(t), out);
     }
   }
 }
