@@ -1,6 +1,8 @@
 # Flags of src/kernels/isa/<isa>.cc. A family may split its instances over several files:
 # everything before the first underscore of the name is the ISA (avx2.cc, avx2_int8.cc).
-set(TRIVET_ISA_FLAGS_generic "")
+# Its fma() is written out, and a compiler that fuses it here and not there would let a value depend on
+# how the work was split.
+set(TRIVET_ISA_FLAGS_generic -ffp-contract=off)
 set(TRIVET_ISA_FLAGS_neon "")
 set(TRIVET_ISA_FLAGS_avx2 -mavx2 -mfma -mf16c)
 set(TRIVET_ISA_FLAGS_avx512 -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx2 -mfma -mf16c
@@ -28,7 +30,7 @@ foreach(source ${TRIVET_CORE_SOURCES})
       message(FATAL_ERROR "${source}: no flags for '${isa}'; add TRIVET_ISA_FLAGS_${isa} to ${CMAKE_CURRENT_LIST_FILE}")
     endif()
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS
-      ${TRIVET_ISA_FLAGS_${isa}} -ffp-contract=fast)
+      -ffp-contract=fast ${TRIVET_ISA_FLAGS_${isa}})
   endif()
   if(source MATCHES "/src/kernels/")
     set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS

@@ -1,6 +1,6 @@
 // Depthwise convolution of planes in blocks of channels: neighbouring outputs of a row share each
-// vector of input that is loaded. No padding is ever made: rows outside are left out of the sum,
-// and outputs whose window crosses the left or right border are computed one by one.
+// vector of input that is loaded. No padding is ever made: what lies outside is left out of the
+// sum.
 #pragma once
 
 #include "kernels/blocked.inl"
@@ -8,23 +8,32 @@
 namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
 namespace {
 
-/// Outputs of one row that are computed at once.
+/// Outputs of one row that are computed at once, beside the weights of a row of taps.
+#if defined(TRIVET_SIMD_AVX512) || defined(TRIVET_SIMD_NEON)
+constexpr int kDepthwiseOutputs = 8;
+#else
 constexpr int kDepthwiseOutputs = 6;
+#endif
 
-/// Neighbouring outputs of one row of one block. The taps are a part of the kernel: those whose
-/// input exists.
+/// Neighbouring outputs of one row of one block. Rows of taps outside the input are not among
+/// `rows`.
 struct DepthwiseTile {
-  const float* input;    ///< under the first tap of the first output
-  Index row_stride;      ///< from one kernel row to the next
-  Index tap_stride;      ///< from one kernel column to the next
-  Index step;            ///< from one output to the next
-  const float* weights;  ///< of the first tap
-  Index kernel_width;    ///< from one row of weights to the next, in vectors
+  const float* input;    ///< the row under the first row of taps
+  Index row_stride;      ///< from one row of taps to the next
+  Index width;           ///< of the input, in vectors, as all that follows
+  Index left;            ///< column under the first tap of the first output; may lie outside
+  Index dilation;        ///< columns from one tap to the next
+  Index step;            ///< columns from one output to the next
+  const float* weights;  ///< of the first row of taps
+  Index columns;         ///< of taps
   Index rows;            ///< of taps
-  Index columns;         ///< of taps; the specialised tiles take all
   F bias;
   Bounds bounds;
   float* output;
+
+  [[nodiscard]] TRIVET_INLINE bool inside(Index column) const {
+    return column >= 0 && column < width;
+  }
 };
 
 template <int kOutputs>
@@ -35,142 +44,136 @@ TRIVET_INLINE void store_outputs(const DepthwiseTile& t, const F (&sum)[kOutputs
   for (int i = 0; i < kOutputs; ++i) store(t.output + i * kLanes, clamp(sum[i], low, high));
 }
 
-/// Any window, and any part of it.
-template <int kOutputs>
-void depthwise_any(const DepthwiseTile& t) {
-  F sum[kOutputs];
+using DepthwiseFunction = void (*)(const DepthwiseTile& t);
+
+/// Any window. With kEdge some taps lie beyond the left or right border.
+struct DepthwiseAny {
+  template <int kOutputs, bool kEdge>
+  static void tile(const DepthwiseTile& t) {
+    F sum[kOutputs];
 #pragma GCC unroll 8
-  for (int i = 0; i < kOutputs; ++i) sum[i] = t.bias;
-  for (Index r = 0; r < t.rows; ++r) {
-    const float* input = t.input + r * t.row_stride;
-    const float* weights = t.weights + r * t.kernel_width * kLanes;
-    for (Index s = 0; s < t.columns; ++s, input += t.tap_stride, weights += kLanes) {
-      const F weight = load(weights);
+    for (int i = 0; i < kOutputs; ++i) sum[i] = t.bias;
+    const float* weights = t.weights;
+    for (Index r = 0; r < t.rows; ++r) {
+      const float* input = t.input + r * t.row_stride;
+      for (Index s = 0; s < t.columns; ++s, weights += kLanes) {
+        const F weight = load(weights);
+        const Index left = t.left + s * t.dilation;
 #pragma GCC unroll 8
-      for (int i = 0; i < kOutputs; ++i) sum[i] = fma(load(input + i * t.step), weight, sum[i]);
+        for (int i = 0; i < kOutputs; ++i) {
+          const Index column = left + i * t.step;
+          if (kEdge && !t.inside(column)) continue;
+          sum[i] = fma(load(input + column * kLanes), weight, sum[i]);
+        }
+      }
     }
+    store_outputs(t, sum);
   }
-  store_outputs(t, sum);
-}
+};
 
 /// kSize columns without dilation: an input vector is loaded once for all outputs that it is a tap
 /// of.
-template <int kSize, int kStride, int kOutputs>
-void depthwise_sized(const DepthwiseTile& t) {
-  F sum[kOutputs];
+template <int kSize, int kStride>
+struct DepthwiseSized {
+  template <int kOutputs, bool kEdge>
+  static void tile(const DepthwiseTile& t) {
+    F sum[kOutputs];
 #pragma GCC unroll 8
-  for (int i = 0; i < kOutputs; ++i) sum[i] = t.bias;
-  const float* input = t.input;
-  const float* weights = t.weights;
-  for (Index r = 0; r < t.rows; ++r, input += t.row_stride, weights += kSize * kLanes) {
-    F weight[kSize];
+    for (int i = 0; i < kOutputs; ++i) sum[i] = t.bias;
+    const float* input = t.input + t.left * kLanes;
+    const float* weights = t.weights;
+    for (Index r = 0; r < t.rows; ++r, input += t.row_stride, weights += kSize * kLanes) {
+      F weight[kSize];
 #pragma GCC unroll 8
-    for (int s = 0; s < kSize; ++s) weight[s] = load(weights + s * kLanes);
+      for (int s = 0; s < kSize; ++s) weight[s] = load(weights + s * kLanes);
 #pragma GCC unroll 32
-    for (int x = 0; x < (kOutputs - 1) * kStride + kSize; ++x) {
-      const F value = load(input + x * kLanes);
+      for (int x = 0; x < (kOutputs - 1) * kStride + kSize; ++x) {
+        if (kEdge && !t.inside(t.left + x)) continue;
+        const F value = load(input + x * kLanes);
 #pragma GCC unroll 8
-      for (int i = 0; i < kOutputs; ++i) {
-        const int s = x - i * kStride;
-        if (s >= 0 && s < kSize) sum[i] = fma(value, weight[s], sum[i]);
+        for (int i = 0; i < kOutputs; ++i) {
+          const int s = x - i * kStride;
+          if (s >= 0 && s < kSize) sum[i] = fma(value, weight[s], sum[i]);
+        }
       }
     }
+    store_outputs(t, sum);
   }
-  store_outputs(t, sum);
-}
-
-using DepthwiseFunction = void (*)(const DepthwiseTile& t);
+};
 
 /// By the number of outputs - 1.
 struct DepthwiseTiles {
-  DepthwiseFunction of[kDepthwiseOutputs];
+  DepthwiseFunction inner[kDepthwiseOutputs];
+  DepthwiseFunction edge[kDepthwiseOutputs];
 };
 
-constexpr DepthwiseTiles kDepthwiseAny = {{&depthwise_any<1>, &depthwise_any<2>, &depthwise_any<3>,
-                                           &depthwise_any<4>, &depthwise_any<5>,
-                                           &depthwise_any<6>}};
-template <int kSize, int kStride>
-constexpr DepthwiseTiles kDepthwiseSized = {
-    {&depthwise_sized<kSize, kStride, 1>, &depthwise_sized<kSize, kStride, 2>,
-     &depthwise_sized<kSize, kStride, 3>, &depthwise_sized<kSize, kStride, 4>,
-     &depthwise_sized<kSize, kStride, 5>, &depthwise_sized<kSize, kStride, 6>}};
-
-const DepthwiseTiles& depthwise_tiles(const Window& w) {
-  if (w.dilation_width != 1) return kDepthwiseAny;
-  if (w.stride_width == 1) {
-    if (w.kernel_width == 3) return kDepthwiseSized<3, 1>;
-    if (w.kernel_width == 5) return kDepthwiseSized<5, 1>;
-    if (w.kernel_width == 7) return kDepthwiseSized<7, 1>;
-  }
-  if (w.stride_width == 2) {
-    if (w.kernel_width == 3) return kDepthwiseSized<3, 2>;
-    if (w.kernel_width == 5) return kDepthwiseSized<5, 2>;
-  }
-  return kDepthwiseAny;
+template <class Family, int kOutputs = kDepthwiseOutputs>
+constexpr void fill_depthwise(DepthwiseTiles& tiles) {
+  tiles.inner[kOutputs - 1] = &Family::template tile<kOutputs, false>;
+  tiles.edge[kOutputs - 1] = &Family::template tile<kOutputs, true>;
+  if constexpr (kOutputs > 1) fill_depthwise<Family, kOutputs - 1>(tiles);
 }
 
-/// Rows of one block, one after the other.
-struct DepthwiseRows {
-  const BlockedDepthwiseArgs& args;
-  const DepthwiseTiles& tiles;
-  Range inner;  ///< outputs of a row whose windows lie between the left and the right border
+template <class Family>
+constexpr DepthwiseTiles make_depthwise() {
+  DepthwiseTiles tiles{};
+  fill_depthwise<Family>(tiles);
+  return tiles;
+}
 
-  explicit DepthwiseRows(const BlockedDepthwiseArgs& a)
-      : args(a), tiles(depthwise_tiles(a.window)), inner(inner_columns(a.window)) {}
+template <class Family>
+constexpr DepthwiseTiles kDepthwise = make_depthwise<Family>();
 
-  static Range inner_columns(const Window& w) {
-    const Index reach = (w.kernel_width - 1) * w.dilation_width;
-    return valid_range(w.out_width, w.stride_width, -w.pad_left, w.in_width - reach);
+const DepthwiseTiles& depthwise_tiles(const Window& w) {
+  if (w.dilation_width != 1) return kDepthwise<DepthwiseAny>;
+  if (w.stride_width == 1) {
+    if (w.kernel_width == 3) return kDepthwise<DepthwiseSized<3, 1>>;
+    if (w.kernel_width == 5) return kDepthwise<DepthwiseSized<5, 1>>;
+    if (w.kernel_width == 7) return kDepthwise<DepthwiseSized<7, 1>>;
   }
-
-  /// One output whose window crosses a border.
-  TRIVET_INLINE void border(DepthwiseTile t, Index x) const {
-    const Window& w = args.window;
-    const Index left = x * w.stride_width - w.pad_left;
-    const Range taps = valid_range(w.kernel_width, w.dilation_width, left, w.in_width);
-    t.input += (left + taps.begin * w.dilation_width) * kLanes;
-    t.weights += taps.begin * kLanes;
-    t.columns = taps.end - taps.begin;
-    t.output += x * kLanes;
-    kDepthwiseAny.of[0](t);
+  if (w.stride_width == 2) {
+    if (w.kernel_width == 3) return kDepthwise<DepthwiseSized<3, 2>>;
+    if (w.kernel_width == 5) return kDepthwise<DepthwiseSized<5, 2>>;
   }
+  return kDepthwise<DepthwiseAny>;
+}
 
-  void row(const float* plane, const float* weights, F bias, Index y, float* output) const {
-    const Window& w = args.window;
-    const Index top = y * w.stride_height - w.pad_top;
-    const Range rows = valid_range(w.kernel_height, w.dilation_height, top, w.in_height);
-    DepthwiseTile t{};
-    t.input = plane + (top + rows.begin * w.dilation_height) * w.in_width * kLanes;
-    t.row_stride = w.dilation_height * w.in_width * kLanes;
-    t.tap_stride = w.dilation_width * kLanes;
-    t.step = w.stride_width * kLanes;
-    t.weights = weights + rows.begin * w.kernel_width * kLanes;
-    t.kernel_width = w.kernel_width;
-    t.rows = rows.end - rows.begin;
-    t.bias = bias;
-    t.bounds = bounds_of(args.activation);
-    t.output = output;
-    for (Index x = 0; x < inner.begin; ++x) border(t, x);
-    const Parts parts(inner.end - inner.begin, kDepthwiseOutputs);
-    DepthwiseTile whole = t;
-    whole.columns = w.kernel_width;
-    for (Index i = 0; i < parts.count; ++i) {
-      const Index x = inner.begin + parts.begin(i);
-      whole.input = t.input + (x * w.stride_width - w.pad_left) * kLanes;
-      whole.output = output + x * kLanes;
-      tiles.of[parts.begin(i + 1) - parts.begin(i) - 1](whole);
-    }
-    for (Index x = inner.end; x < w.out_width; ++x) border(t, x);
-    if (needs_unary(args.activation)) {
-      unary(args.activation, output, output, w.out_width * kLanes);
-    }
+/// Row y of the output of one block.
+void depthwise_row(const BlockedDepthwiseArgs& args, const DepthwiseTiles& tiles,
+                   const float* plane, const float* weights, F bias, Index y, float* output) {
+  const Window& w = args.window;
+  const Index top = y * w.stride_height - w.pad_top;
+  const Range rows = valid_range(w.kernel_height, w.dilation_height, top, w.in_height);
+  DepthwiseTile t{};
+  t.row_stride = w.dilation_height * w.in_width * kLanes;
+  t.input = plane + top * w.in_width * kLanes + rows.begin * t.row_stride;
+  t.width = w.in_width;
+  t.dilation = w.dilation_width;
+  t.step = w.stride_width;
+  t.weights = weights + rows.begin * w.kernel_width * kLanes;
+  t.columns = w.kernel_width;
+  t.rows = rows.end - rows.begin;
+  t.bias = bias;
+  t.bounds = bounds_of(args.activation);
+  const Index reach = (w.kernel_width - 1) * w.dilation_width;
+  const Parts parts(w.out_width, kDepthwiseOutputs);
+  for (Index i = 0; i < parts.count; ++i) {
+    const Index x = parts.begin(i);
+    const Index last = parts.begin(i + 1) - 1;
+    t.left = x * w.stride_width - w.pad_left;
+    t.output = output + x * kLanes;
+    const bool inner = t.left >= 0 && last * w.stride_width - w.pad_left + reach < w.in_width;
+    (inner ? tiles.inner : tiles.edge)[last - x](t);
   }
-};
+  if (needs_unary(args.activation)) {
+    unary(args.activation, output, output, w.out_width * kLanes);
+  }
+}
 
 void depthwise_blocked(const BlockedDepthwiseArgs& args, Index row_begin, Index row_end) {
   const Window& w = args.window;
   if (empty(w)) return;
-  const DepthwiseRows rows(args);
+  const DepthwiseTiles& tiles = depthwise_tiles(w);
   const Index taps = w.kernel_height * w.kernel_width;
   for (Index row = row_begin; row < row_end; ++row) {
     const Index block = row / w.out_height;
@@ -179,8 +182,9 @@ void depthwise_blocked(const BlockedDepthwiseArgs& args, Index row_begin, Index 
     if (args.bias != nullptr) {
       bias = load_part(args.bias + channel, min_of(kLanes, args.channels - channel));
     }
-    rows.row(args.input + channel * w.in_height * w.in_width, args.weights + channel * taps, bias,
-             row - block * w.out_height, args.output + row * w.out_width * kLanes);
+    depthwise_row(args, tiles, args.input + channel * w.in_height * w.in_width,
+                  args.weights + channel * taps, bias, row - block * w.out_height,
+                  args.output + row * w.out_width * kLanes);
   }
 }
 

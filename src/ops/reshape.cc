@@ -69,11 +69,13 @@ Result<SymbolicShape> target_shape(const SymbolicShape* from, const SymbolicShap
     return out;
   }
   const Dim before = element_count(*from);
-  const Dim after = element_count(out);
-  if (before.is_constant() && after.is_constant() && !(before == after)) {
+  const auto shape = constant_shape(out);
+  if (!before.is_constant() || !shape) return out;
+  const auto after = checked_product(*shape);
+  if (after != before.value()) {
     return invalid_argument("shape ", shape_to_string(*from), " has ", before.to_string(),
                             " elements and cannot become ", shape_to_string(out), " with ",
-                            after.to_string());
+                            after ? std::to_string(*after) : "more than 2^63");
   }
   return out;
 }
@@ -86,8 +88,7 @@ Result<void> eval_reshape(EvalContext& context) {
   TRIVET_ASSIGN(const SymbolicShape to,
                 target_shape(&from, SymbolicShape(wanted.begin(), wanted.end()), allow_zero));
   const auto shape = constant_shape(to);
-  if (!shape || checked_product(*shape) !=
-                    data.size()) {  // target_shape cannot say where a product overflows
+  if (!shape) {  // the sizes beside a -1 overflow
     return invalid_argument("shape ", shape_to_string(data.shape()), " cannot become ",
                             shape_to_string(to), ", which has another number of elements");
   }

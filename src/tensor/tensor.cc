@@ -42,7 +42,7 @@ std::int64_t element_count(std::span<const std::int64_t> shape) {
   return checked_product(shape).value_or(0);  // 0 x 2^62 x 2^62 is a valid shape
 }
 
-Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
+Result<std::size_t> tensor_bytes(DType dtype, const Shape& shape) {
   for (const std::int64_t d : shape) {
     if (d < 0)
       return invalid_argument("shape ", shape_to_string(shape), " has a negative dimension");
@@ -53,31 +53,37 @@ Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
     return fail(ErrorCode::kOutOfMemory, "a tensor of shape ", shape_to_string(shape),
                 " has too many elements to address");
   }
+  return *bytes;
+}
+
+Result<Tensor> Tensor::allocate(DType dtype, Shape shape) {
+  TRIVET_ASSIGN(const std::size_t bytes, tensor_bytes(dtype, shape));
   Tensor out;
   if (dtype == DType::kString) {
-    auto strings = std::make_shared<std::vector<std::string>>(static_cast<std::size_t>(*count));
+    auto strings =
+        std::make_shared<std::vector<std::string>>(static_cast<std::size_t>(element_count(shape)));
     out.data_ = strings->data();
     out.owner_ = std::move(strings);
   } else {
-    if (*bytes > kCheckedBytes) {
-      TRIVET_TRY(check_available_memory(static_cast<double>(*bytes),
+    if (bytes > kCheckedBytes) {
+      TRIVET_TRY(check_available_memory(static_cast<double>(bytes),
                                         cat("a tensor of shape ", shape_to_string(shape))));
     }
     void* data =
-        ::operator new (*bytes == 0 ? 1 : *bytes, std::align_val_t{kAlignment}, std::nothrow);
+        ::operator new (bytes == 0 ? 1 : bytes, std::align_val_t{kAlignment}, std::nothrow);
     if (data == nullptr) {
       return fail(ErrorCode::kOutOfMemory, "no memory for a tensor of shape ",
-                  shape_to_string(shape), " (", *bytes, " bytes)");
+                  shape_to_string(shape), " (", bytes, " bytes)");
     }
     if (is_sub_byte(dtype))
-      std::memset(data, 0, *bytes);  // elements are written a few bits at a time
+      std::memset(data, 0, bytes);  // elements are written a few bits at a time
     out.data_ = data;
     out.owner_ = std::shared_ptr<void>(data, FreeAligned{});
   }
   out.dtype_ = dtype;
+  out.size_ = element_count(shape);
   out.shape_ = std::move(shape);
-  out.size_ = *count;
-  out.bytes_ = *bytes;
+  out.bytes_ = bytes;
   return out;
 }
 

@@ -24,6 +24,10 @@ using Shape = std::vector<std::int64_t>;
 /// The number of elements. The shape must have been checked, as that of every Tensor has.
 [[nodiscard]] std::int64_t element_count(std::span<const std::int64_t> shape);
 
+/// The bytes of a tensor. Error kInvalidArgument when a size is negative, kOutOfMemory when no
+/// address reaches that far.
+[[nodiscard]] Result<std::size_t> tensor_bytes(DType dtype, const Shape& shape);
+
 /// The DType of a C++ element type.
 template <class T>
 inline constexpr DType kDTypeOf = DType::kUndefined;

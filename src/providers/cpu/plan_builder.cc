@@ -27,6 +27,7 @@ Plan::Builder::Builder(Plan& plan, const Inference& inference)
 }
 
 Result<void> Plan::Builder::run() {
+  TRIVET_TRY(check_shapes());
   for (const ValueId id : graph_.inputs()) slot(id).place = Place::kCaller;
   for (const Capture& capture : graph_.captures()) slot(capture.inner).place = Place::kCaller;
   for (std::size_t i = 0; i < graph_.value_count(); ++i) {
@@ -44,6 +45,19 @@ Result<void> Plan::Builder::run() {
   TRIVET_TRY(allocate_arena());
   bind();
   plan_releases();
+  return {};
+}
+
+/// What inference says of a damaged graph may be no shape at all.
+Result<void> Plan::Builder::check_shapes() const {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Slot& slot = slots_[i];
+    if (!slot.shape) continue;
+    if (const auto bytes = tensor_bytes(slot.dtype, *slot.shape); !bytes) {
+      return fail(bytes.error().code, "value '", graph_.value(static_cast<ValueId>(i)).name,
+                  "': ", bytes.error().message);
+    }
+  }
   return {};
 }
 
@@ -232,9 +246,9 @@ Result<void> Plan::Builder::allocate_arena() {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     const Slot& slot = slots_[i];
     if (slot.place != Place::kArena || slot.alias_of != kNoValue) continue;
-    const auto bytes = dtype_storage_bytes(slot.dtype, element_count(*slot.shape));
+    TRIVET_ASSIGN(const std::size_t bytes, tensor_bytes(slot.dtype, *slot.shape));
     ids.push_back(i);
-    buffers.push_back({bytes.value_or(0), slot.first, slot.last});
+    buffers.push_back({bytes, slot.first, slot.last});
   }
   const ArenaPlan plan = plan_arena(buffers);
   std::size_t scratch = 0;

@@ -54,6 +54,7 @@ class Plan::Builder {
   };
 
   Result<void> add_step(NodeId id);
+  [[nodiscard]] Result<void> check_shapes() const;
   void add_alias(const Node& node);
   Result<std::optional<Kernel>> select(const Node& node);
   void set_operands(Step& step);
