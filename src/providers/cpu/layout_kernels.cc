@@ -93,6 +93,7 @@ std::optional<Kernel> channels_last_kernel(const SelectContext& context, const S
 /// Any permutation as rows along the last axis of the output, whose elements lie `step` apart in
 /// the input; `axes` are those before it, outermost first.
 struct PermutedRows {
+  static constexpr std::size_t kMaxAxes = 16;
   struct Axis {
     std::int64_t size;
     std::int64_t step;  ///< in the input
@@ -123,18 +124,45 @@ PermutedRows as_rows(const Shape& shape, const std::vector<std::int64_t>& perm) 
   return rows;
 }
 
+/// The place in the input of one row after the other.
+class RowWalk {
+ public:
+  RowWalk(const PermutedRows& rows, std::int64_t row) : rows_(rows) {
+    for (std::size_t i = rows.axes.size(); i-- > 0;) {
+      const std::int64_t outer = row / rows.axes[i].size;
+      index_[i] = row - outer * rows.axes[i].size;
+      offset_ += index_[i] * rows.axes[i].step;
+      row = outer;
+    }
+  }
+
+  [[nodiscard]] std::int64_t offset() const { return offset_; }
+
+  void next() {
+    for (std::size_t i = rows_.axes.size(); i-- > 0;) {
+      const PermutedRows::Axis& axis = rows_.axes[i];
+      offset_ += axis.step;
+      if (++index_[i] < axis.size) return;
+      offset_ -= axis.size * axis.step;
+      index_[i] = 0;
+    }
+  }
+
+ private:
+  const PermutedRows& rows_;
+  std::array<std::int64_t, PermutedRows::kMaxAxes> index_{};
+  std::int64_t offset_ = 0;
+};
+
 void permute_rows(const PermutedRows& rows, const float* x, float* y, std::int64_t begin,
                   std::int64_t end) {
-  for (std::int64_t row = begin; row < end; ++row) {
-    const float* from = x;
-    std::int64_t rest = row;
-    for (std::size_t i = rows.axes.size(); i-- > 0;) {
-      const std::int64_t outer = rest / rows.axes[i].size;
-      from += (rest - outer * rows.axes[i].size) * rows.axes[i].step;
-      rest = outer;
-    }
-    float* to = y + row * rows.length;
-    if (rows.step == 1) {
+  RowWalk walk(rows, begin);
+  float* to = y + begin * rows.length;
+  for (std::int64_t row = begin; row < end; ++row, to += rows.length, walk.next()) {
+    const float* from = x + walk.offset();
+    if (rows.step == 1 && rows.length == 2) {  // what unfolding 2x2 patches leaves
+      std::copy_n(from, 2, to);
+    } else if (rows.step == 1) {
       std::copy_n(from, rows.length, to);
     } else {
       for (std::int64_t i = 0; i < rows.length; ++i) to[i] = from[i * rows.step];
@@ -165,6 +193,7 @@ Result<std::optional<Kernel>> select_transpose(const SelectContext& context) {
   if (!y || perm.size() != x->size()) return std::optional<Kernel>();
   if (auto kernel = channels_last_kernel(context, *x, *y, perm)) return kernel;
   const auto matrices = as_matrices(*x, perm);
+  if (!matrices && perm.size() > PermutedRows::kMaxAxes) return std::optional<Kernel>();
   if (!matrices) return std::optional(rows_kernel(*x, perm));
   Kernel kernel;
   kernel.name = "transpose";
