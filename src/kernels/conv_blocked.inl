@@ -58,6 +58,8 @@ TRIVET_INLINE void finish_blocked(const F (&sum)[kRows][kVectors], const Blocked
   }
 }
 
+/// With kPointwise the kernel has one tap.
+template <bool kPointwise>
 struct BlockedTiles {
   using Function = void (*)(const float* a, const Index* at, const DepthWalk& walk, const float* b,
                             Fetch fetch, const BlockedOutput& out);
@@ -70,15 +72,22 @@ struct BlockedTiles {
     Index position[kRows];
 #pragma GCC unroll 8
     for (int i = 0; i < kRows; ++i) position[i] = at[i];
-    for (Index plane = 0; plane < walk.planes; ++plane) {
+    const auto multiply_tap = [&](const float* tap, Index lanes) __attribute__((always_inline)) {
+      fetch.step();
+      multiply<kRows, kVectors>(tap, position, b, kVectors * kLanes, lanes, sum);
+      b += lanes * kVectors * kLanes;
+    };
+    for (Index plane = 0; plane < walk.planes; ++plane, a += walk.plane_stride) {
       const Index lanes = plane + 1 < walk.planes ? walk.lanes : walk.last_lanes;
-      const float* row = a + plane * walk.plane_stride;
+      if constexpr (kPointwise) {
+        multiply_tap(a, lanes);
+        continue;
+      }
+      const float* row = a;
       for (Index r = 0; r < walk.kernel_rows; ++r, row += walk.row_stride) {
         const float* tap = row;
         for (Index s = 0; s < walk.kernel_columns; ++s, tap += walk.column_stride) {
-          fetch.step();
-          multiply<kRows, kVectors>(tap, position, b, kVectors * kLanes, lanes, sum);
-          b += lanes * kVectors * kLanes;
+          multiply_tap(tap, lanes);
         }
       }
     }
@@ -86,7 +95,9 @@ struct BlockedTiles {
   }
 };
 
-constexpr TileTable<BlockedTiles::Function> kBlockedTiles = make_tiles<BlockedTiles>();
+constexpr TileTable<BlockedTiles<true>::Function> kPointwiseTiles =
+    make_tiles<BlockedTiles<true>>();
+constexpr TileTable<BlockedTiles<false>::Function> kWindowTiles = make_tiles<BlockedTiles<false>>();
 
 /// What follows from the arguments and is needed throughout.
 struct BlockedConv {
@@ -273,13 +284,14 @@ void panel_over_slab(const BlockedConv& conv, const Slab& slab, const SlabInput&
   const float* addend = first ? args.residual : args.output;
   const FetchPlan fetch(next, next == b ? 0 : in.depth * vectors * kLanes, tiles.count,
                         in.walk.planes * in.walk.kernel_rows * in.walk.kernel_columns);
+  const auto& functions = conv.taps == 1 ? kPointwiseTiles : kWindowTiles;
   for (Index t = 0; t < tiles.count; ++t) {
     const Index begin = tiles.begin(t);
     const Index rows = tiles.begin(t + 1) - begin;
     const Index offset = block * c_stride + (slab.begin + begin) * kLanes;
     out.c = args.output + offset;
     out.addend = addend != nullptr ? addend + offset : nullptr;
-    kBlockedTiles.at[rows - 1][vectors - 1](in.a, slab.at + begin, in.walk, b, fetch.share(t), out);
+    functions.at[rows - 1][vectors - 1](in.a, slab.at + begin, in.walk, b, fetch.share(t), out);
   }
   if (!needs_unary(activation)) return;
   float* c = args.output + block * c_stride + slab.begin * kLanes;

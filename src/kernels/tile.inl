@@ -51,17 +51,17 @@ constexpr TileTable<typename Family::Function> make_tiles() {
 /// cache little by little: many requests at once would hold up the loads of the work at hand.
 struct Fetch {
   const float* at = nullptr;
-  const float* end = nullptr;
   Index lines = 0;  ///< per step
 
   TRIVET_INLINE void step() {
-    for (Index i = 0; i < lines && at < end; ++i, at += kLine) __builtin_prefetch(at, 0, 2);
+    for (Index i = 0; i < lines; ++i, at += kLine) __builtin_prefetch(at, 0, 2);
   }
 
   static constexpr Index kLine = 16;  // floats of a cache line, on the processors of today
 };
 
-/// `floats` at `next`, fetched by so many tiles in so many steps each.
+/// `floats` at `next`, fetched by so many tiles in so many steps each. The lines of a step are
+/// whole, so that a tile may go on into the share of the one after it.
 class FetchPlan {
  public:
   TRIVET_INLINE FetchPlan(const float* next, Index floats, Index tiles, Index steps)
@@ -72,8 +72,7 @@ class FetchPlan {
 
   [[nodiscard]] TRIVET_INLINE Fetch share(Index tile) const {
     const float* begin = next_ + tile * floats_;
-    if (begin >= end_) return {};
-    return {begin, end_ - begin < floats_ ? end_ : begin + floats_, lines_};
+    return begin < end_ ? Fetch{begin, lines_} : Fetch{};
   }
 
  private:

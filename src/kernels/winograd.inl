@@ -231,7 +231,7 @@ void multiply_point(const Winograd<kOut>& wino, const float* v, const float* wei
       const Index begin = parts.begin(t);
       out.c = m + begin * kLanes;
       out.addend = plane > 0 ? out.c : nullptr;
-      kBlockedTiles.at[parts.begin(t + 1) - begin - 1][vectors - 1](
+      kPointwiseTiles.at[parts.begin(t + 1) - begin - 1][vectors - 1](
           v + plane * plane_stride + begin * kLanes, at, walk, b, fetch.share(t), out);
     }
   }
