@@ -151,7 +151,7 @@ class PeerReport(unittest.TestCase):
             return {"status": "timed", "p50_ms": ms, "min_ms": ms - 1, **facts}
 
         def result(model, batch, engines, **facts):
-            base = {"threads": 1, "comparable": True, "foreign_cpu": 0.01}
+            base = {"threads": 1, "precision": "float32", "comparable": True, "foreign_cpu": 0.01}
             return base | {"model": model, "batch": batch, "engines": engines} | facts
 
         failed = {"status": "failed", "reason": "cannot convert: no such layer"}
@@ -160,7 +160,7 @@ class PeerReport(unittest.TestCase):
             "date": "2026-01-02 03:04 UTC",
             "machine": machine.describe(),
             "versions": {"trivet": "trivet 9", "onnxruntime": "onnxruntime 8", "ncnn": "ncnn 7"},
-            "settings": {"perturbation": 1e-6, "tolerance": 1e-3},
+            "settings": {"perturbation": 1e-6, "tolerances": {"float32": 1e-3}},
             "results": [
                 result("a", 1, {"trivet": timed(10.0), "onnxruntime": peer, "ncnn": failed}),
                 result("a", 4, {"trivet": timed(100.0), "onnxruntime": peer, "ncnn": failed}),
@@ -188,6 +188,16 @@ class PeerReport(unittest.TestCase):
         ):
             self.assertIn(line + "\n", text)
         self.assertIn("(at most 25 %)", text)
+
+    def test_a_precision_has_tables_of_its_own(self):
+        other = dict(self.document["results"][0], precision="bfloat16")
+        other["engines"] = {name: other["engines"][name] for name in ("trivet", "onnxruntime")}
+        self.document["results"].append(other)
+        text = report.markdown(self.document)
+        self.assertEqual(text.count("### float32, 1 thread\n"), 1)
+        table = text.partition("### bfloat16, 1 thread, beside Trivet's float32\n")[2]
+        self.assertIn("| model | Trivet | ONNX Runtime |\n", table)
+        self.assertIn("| 4 | 25.0 | 1.25 | – |\n", text)  # the curve is of float32
 
     def test_a_quiet_machine_and_agreeing_outputs_need_no_note(self):
         self.document["results"].pop()

@@ -5,13 +5,14 @@ import importlib.metadata
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import time
 
 import engines
 import sampling
-from cases import LOAD_TIMEOUT_S, ROOT, TOLERANCE, WORKER, serve_command
+from cases import LOAD_TIMEOUT_S, ROOT, TOLERANCES, WORKER, serve_command
 from children import Child, EngineFailed
 from machine import ForeignLoad
 
@@ -36,12 +37,17 @@ def converted(engine, case):
     note = folder / "converted.json"
     if not note.is_file():
         folder.mkdir(exist_ok=True)
-        command = [sys.executable, WORKER, "convert", engine, case.file, folder]
+        # Some converters write to the file that they read, which the other engines have mapped.
+        copy = folder / "source.onnx"
+        shutil.copy(case.file, copy)
+        command = [sys.executable, WORKER, "convert", engine, copy, folder]
         with Child(command, folder / "convert.log") as child:
             try:
                 answer = child.read_answer(CONVERT_TIMEOUT_S)
             except EngineFailed as error:
                 answer = {"error": str(error)}
+        if answer.get("file") != copy.name:
+            copy.unlink()
         note.write_text(json.dumps(answer))
     answer = json.loads(note.read_text())
     if "error" in answer:
@@ -49,11 +55,12 @@ def converted(engine, case):
     return folder / answer["file"]
 
 
-def command_of(engine, case, threads):
+def command_of(engine, case, threads, precision):
     """Starts a process that loads the case and waits."""
     description = case.folder / "reference.json"
     if engine != "trivet":
-        return serve_command(engine, converted(engine, case), threads, description)
+        command = serve_command(engine, converted(engine, case), threads, description)
+        return command if precision == "float32" else [*command, precision]
     inputs = json.loads(description.read_text())["inputs"]
     feeds = [word for name, file in inputs.items() for word in ("--input", f"{name}={case.folder / file}")]
     return [TRIVET, "bench-worker", case.file, "--threads", str(threads), *feeds]
@@ -62,8 +69,9 @@ def command_of(engine, case, threads):
 class Entrant:
     """One engine on one case: its child, its samples, and what is to be said of it."""
 
-    def __init__(self, engine):
+    def __init__(self, engine, precision):
         self.engine = engine
+        self.precision = precision
         self.child = None  # set while it takes part
         self.run_ms = math.nan
         self.rounds = []  # counted samples, in ms
@@ -76,7 +84,7 @@ class Entrant:
     def start(self, stack, case, threads):
         """Loads the model and checks the outputs; leaves the child stopped."""
         log = case.folder / f"{self.engine}.log"
-        child = stack.enter_context(Child(command_of(self.engine, case, threads), log))
+        child = stack.enter_context(Child(command_of(self.engine, case, threads, self.precision), log))
         ready = child.read_answer(LOAD_TIMEOUT_S)
         self.facts |= {"load_ms": ready["load_ms"], "first_run_ms": ready["first_run_ms"]}
         saved = case.folder / f"{self.engine}.npz"
@@ -84,7 +92,7 @@ class Entrant:
         child.ask(f"save {saved}", LOAD_TIMEOUT_S)
         gap = case.difference(saved)
         self.facts["difference"] = gap if math.isfinite(gap) else None
-        if case.comparable and not gap <= TOLERANCE:
+        if case.comparable and not gap <= TOLERANCES[self.precision]:
             child.stop()
             raise EngineFailed(f"wrong: the outputs differ by {gap:.2g} of the largest magnitude")
         self.run_ms = min(child.ask("run 3", LOAD_TIMEOUT_S)["ms"])
@@ -137,9 +145,14 @@ def take_rounds(entrants, plan, load):
                 entrant.fail(str(error))
 
 
-def measure(case, threads, plan):
+def knows(engine, precision):
+    """Trivet takes part in every table: where it does not know the precision, with its float32."""
+    return engine == "trivet" or precision == "float32" or engines.PEERS[engine].bfloat16
+
+
+def measure(case, threads, precision, plan):
     """All engines of the plan on one case with one thread count; the result as a dict of JSON values."""
-    entrants = [Entrant(name) for name in plan.engines]
+    entrants = [Entrant(name, precision) for name in plan.engines if knows(name, precision)]
     load, load_average = ForeignLoad(), os.getloadavg()[0]
     with contextlib.ExitStack() as stack:
         start_all(entrants, stack, case, threads)
@@ -152,7 +165,7 @@ def measure(case, threads, plan):
         "model": case.name,
         "batch": case.batch,
         "threads": threads,
-        "precision": "float32",
+        "precision": precision,
         "inputs": case.shapes,
         "sensitivity": case.sensitivity if math.isfinite(case.sensitivity) else None,
         "comparable": case.comparable,

@@ -3,7 +3,8 @@
 
 One process per engine holds the model loaded. The engines take turns in shuffled rounds, and all but the
 one whose turn it is are stopped. An engine's times count only if its outputs agree with those of ONNX
-Runtime without optimiser. Everything computes in float32. docs/BENCHMARKS.md says how to read the tables.
+Runtime without optimiser. Everything computes in float32; with bfloat16 among the precisions, the engines
+that know it are measured in it too, beside Trivet's float32. docs/BENCHMARKS.md says how to read the tables.
 
 Writes OUT.json and OUT.md; with --publish also docs/benchmarks.json and the tables in docs/BENCHMARKS.md.
 Exit code 0 if every model was measured, 1 if one could not be, 2 for bad usage.
@@ -12,6 +13,7 @@ Exit code 0 if every model was measured, 1 if one could not be, 2 for bad usage.
 import argparse
 import datetime
 import fnmatch
+import itertools
 import pathlib
 import signal
 import subprocess
@@ -21,7 +23,7 @@ import entrants
 import machine
 import report
 import sampling
-from cases import PERTURBATION, ROOT, TOLERANCE, BadModel, prepare
+from cases import PERTURBATION, ROOT, TOLERANCES, BadModel, prepare
 from children import EngineFailed
 
 DEMO_MODEL = ROOT / ".cache" / "demo" / "efficientnet_lite0.onnx"
@@ -53,6 +55,13 @@ def counts_of(text):
     return [int(word) for word in words]
 
 
+def precisions_of(text):
+    words = text.split(",")
+    if not all(word in TOLERANCES for word in words):
+        raise argparse.ArgumentTypeError(f"takes {' and '.join(TOLERANCES)}, not '{text}'")
+    return words
+
+
 def seconds_of(text):
     value = float(text)
     if not 0 < value < 1e6:
@@ -68,6 +77,7 @@ def parse_arguments():
     add("--models", nargs="+", type=pathlib.Path, metavar="FILE", help="default: EfficientNet-Lite B0")
     add("--engines", type=names_of, default=entrants.NAMES, metavar="A,B", help="default: all")
     add("--threads", type=counts_of, default=[1, 2], metavar="N,M", help="default: 1,2")
+    add("--precisions", type=precisions_of, default=["float32"], metavar="P,Q", help="default: float32")
     add("--batches", type=counts_of, default=[1], metavar="N,M", help="batch sizes (default: 1)")
     add("--batches-for", default="*", metavar="NAME", help="only these models take others than the first")
     add("--seconds", type=seconds_of, default=30, metavar="S", help="per model, batch and threads (30)")
@@ -104,7 +114,7 @@ def settings_of(plan):
         "rounds": plan.rounds,
         "warm_up": sampling.WARM_UP,
         "seed": plan.seed,
-        "tolerance": TOLERANCE,
+        "tolerances": TOLERANCES,
         "perturbation": PERTURBATION,
     }
 
@@ -119,7 +129,8 @@ def summary(result):
     for name, facts in result["engines"].items():
         timed = facts["status"] == "timed"
         parts.append(f"{name} {facts['p50_ms']:.2f} ms" if timed else f"{name} {facts['reason'][:40]}")
-    case = f"{result['model']}, batch {result['batch']}, {report.thread_text(result['threads'])}"
+    precision = "" if result["precision"] == "float32" else f", {result['precision']}"
+    case = f"{result['model']}, batch {result['batch']}, {report.thread_text(result['threads'])}{precision}"
     return f"{case}: {'; '.join(parts)}"
 
 
@@ -127,8 +138,8 @@ def measure_model(model, plan, document, write):
     for batch in sizes_for(model, plan):
         say(f"{model.stem}, batch {batch}: preparing")
         case = prepare(model, batch, plan.seed)
-        for threads in plan.threads:
-            document["results"].append(entrants.measure(case, threads, plan))
+        for threads, precision in itertools.product(plan.threads, plan.precisions):
+            document["results"].append(entrants.measure(case, threads, precision, plan))
             say(summary(document["results"][-1]))
             write()
 

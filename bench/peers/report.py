@@ -1,10 +1,12 @@
 """The results as Markdown tables and as JSON."""
 
+import itertools
 import json
 import os
 import pathlib
 
 import sampling
+from cases import TOLERANCES
 from engines import PEERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -120,7 +122,7 @@ def notes(results, settings):
         out += (
             f"{CHAOTIC} The outputs cannot be compared: a relative change of the inputs by "
             f"{settings['perturbation']:g} moves those of the reference itself by more than "
-            f"{settings['tolerance']:g}.\n"
+            f"{settings['tolerances']['float32']:g}.\n"
         )
     worst = max(r["foreign_cpu"] for r in results)
     if worst > QUIET:
@@ -138,20 +140,28 @@ def markdown(document):
     for result in results:
         first.setdefault(result["model"], result["batch"])
     out = machine_text(document)
-    for threads in sorted({r["threads"] for r in results}):
-        chosen = [r for r in results if r["threads"] == threads and r["batch"] == first[r["model"]]]
-        out += f"\n### float32, {thread_text(threads)}\n\n" + latency_tables(chosen, names)
+    for precision, threads in itertools.product(TOLERANCES, sorted({r["threads"] for r in results})):
+        chosen = [r for r in with_setting(results, precision, threads) if r["batch"] == first[r["model"]]]
+        if chosen:
+            beside = "" if precision == "float32" else ", beside Trivet's float32"
+            taking_part = [name for name in names if name in chosen[0]["engines"]]
+            out += f"\n### {precision}, {thread_text(threads)}{beside}\n\n"
+            out += latency_tables(chosen, taking_part)
     out += "\n" + notes(results, document["settings"])
     if why := reasons(results):
         out += "Not measured:\n\n" + why
     return out + curves(results, names)
 
 
+def with_setting(results, precision, threads):
+    return [r for r in results if r["precision"] == precision and r["threads"] == threads]
+
+
 def curves(results, names):
     out = ""
     for model in dict.fromkeys(r["model"] for r in results):
         for threads in sorted({r["threads"] for r in results}):
-            line = [r for r in results if r["model"] == model and r["threads"] == threads]
+            line = [r for r in with_setting(results, "float32", threads) if r["model"] == model]
             if len(line) > 1:
                 title = f"\n### {model} over the batch size, {thread_text(threads)}\n\n"
                 out += title + "Milliseconds per item, p50:\n\n" + curve_table(line, names)

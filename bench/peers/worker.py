@@ -2,9 +2,10 @@
 """One engine in a process of its own, started by harness.py.
 
   worker.py convert ENGINE MODEL FOLDER                       prints {"file": …}
-  worker.py serve ENGINE FILE THREADS CASE                    prints {"ready": …}, then obeys
+  worker.py serve ENGINE FILE THREADS CASE [PRECISION]        prints {"ready": …}, then obeys
 
 CASE is a JSON file with the files of the inputs by name, beside it, and the names of the outputs.
+PRECISION is for the engines that know another one than float32.
 
 `serve` obeys the lines that `trivet bench-worker` obeys: "run N" prints the times of N runs in
 milliseconds, "save FILE" writes the outputs as .npz, "quit" ends. Whatever goes wrong is {"error": …}.
@@ -34,11 +35,11 @@ def convert(answer, engine, model, folder):
     answer({"file": os.path.relpath(file, folder)})
 
 
-def serve(answer, engine, file, threads, case):
+def serve(answer, engine, file, threads, case, *precision):
     folder, case = pathlib.Path(case).parent, json.loads(pathlib.Path(case).read_text())
     inputs = {name: np.load(folder / file) for name, file in case["inputs"].items()}
     load = engines.module(engine).load
-    load_ms, run = timed(lambda: load(pathlib.Path(file), int(threads), inputs, case["outputs"]))
+    load_ms, run = timed(lambda: load(pathlib.Path(file), int(threads), inputs, case["outputs"], *precision))
     first_run_ms, _ = timed(run)
     gc.disable()
     answer({"ready": True, "load_ms": load_ms, "first_run_ms": first_run_ms})

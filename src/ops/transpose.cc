@@ -12,23 +12,16 @@
 namespace trivet::ops {
 namespace {
 
-/// Axis of the input that becomes axis i of the output.
-Result<std::vector<std::size_t>> permutation(const Attributes& attributes, std::size_t rank) {
-  if (!attributes.has("perm")) {
-    std::vector<std::size_t> reversed(rank);
-    std::iota(reversed.rbegin(), reversed.rend(), std::size_t{0});
-    return reversed;
-  }
-  const auto perm = attributes.ints("perm");
-  if (perm.size() != rank) {
-    return invalid_argument("attribute 'perm' has ", perm.size(), " axes, the input has ", rank);
-  }
-  return normalize_axes(perm, rank);
+Result<std::vector<std::size_t>> perm_of(const Attributes& attributes, std::size_t rank) {
+  if (attributes.has("perm")) return permutation(attributes.ints("perm"), rank);
+  std::vector<std::size_t> reversed(rank);
+  std::iota(reversed.rbegin(), reversed.rend(), std::size_t{0});
+  return reversed;
 }
 
 Result<void> eval_transpose(EvalContext& context) {
   const Tensor& data = context.input(0);
-  TRIVET_ASSIGN(const auto perm, permutation(context.attributes(), data.shape().size()));
+  TRIVET_ASSIGN(const auto perm, perm_of(context.attributes(), data.shape().size()));
   const auto strides = strides_of(data.shape());
   Shape shape;
   Strided source;
@@ -47,7 +40,7 @@ Result<void> infer_transpose(InferContext& context) {
     context.set_output(0, context.dtype(0));
     return {};
   }
-  TRIVET_ASSIGN(const auto perm, permutation(context.attributes(), shape->size()));
+  TRIVET_ASSIGN(const auto perm, perm_of(context.attributes(), shape->size()));
   SymbolicShape out;
   for (const std::size_t axis : perm) out.push_back((*shape)[axis]);
   context.set_output(0, context.dtype(0), std::move(out));

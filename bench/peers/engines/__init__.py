@@ -5,7 +5,8 @@ load(file, threads, inputs, outputs)  returns a function that runs the model onc
                                       arrays by name, and returns the outputs, in the order of their names
 
 `model` is an ONNX file whose input shapes are fixed. A run goes from arrays in memory to arrays in memory,
-and computes in float32. The modules are imported in an engine's own process only.
+and computes in float32; where a peer is said to know bfloat16 too, load() takes `precision` as a further
+argument. The modules are imported in an engine's own process only.
 """
 
 import dataclasses
@@ -16,14 +17,15 @@ import importlib
 class Peer:
     title: str
     packages: list  # distributions on whose versions a result depends
+    bfloat16: bool = False  # whether it computes in bfloat16 when it is asked to
 
 
 PEERS = {
     "onnxruntime": Peer("ONNX Runtime", ["onnxruntime"]),
-    "openvino": Peer("OpenVINO", ["openvino"]),
+    "openvino": Peer("OpenVINO", ["openvino"], bfloat16=True),
     "litert": Peer("LiteRT", ["ai-edge-litert", "onnx2tf"]),
     "ncnn": Peer("ncnn", ["ncnn", "pnnx"]),
-    "mnn": Peer("MNN", ["mnn"]),
+    "mnn": Peer("MNN", ["mnn"], bfloat16=True),
 }
 
 

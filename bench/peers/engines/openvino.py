@@ -17,13 +17,14 @@ def read(core, file):
         raise CannotConvert(f"cannot read the model: {lines[-1]}") from error
 
 
-def load(file, threads, inputs, outputs):
+def load(file, threads, inputs, outputs, precision="float32"):
     core = openvino.Core()
     settings = {
         "PERFORMANCE_HINT": "LATENCY",
         "NUM_STREAMS": "1",
         "INFERENCE_NUM_THREADS": threads,
-        "INFERENCE_PRECISION_HINT": "f32",  # it takes bfloat16 by itself where the processor has it
+        # Without the hint it takes bfloat16 by itself where the processor has it.
+        "INFERENCE_PRECISION_HINT": {"float32": "f32", "bfloat16": "bf16"}[precision],
     }
     compiled = core.compile_model(read(core, file), "CPU", settings)
     request = compiled.create_infer_request()

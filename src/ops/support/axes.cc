@@ -16,6 +16,13 @@ Result<std::vector<std::size_t>> normalize_axes(std::span<const std::int64_t> ax
   return out;
 }
 
+Result<std::vector<std::size_t>> permutation(std::span<const std::int64_t> axes, std::size_t rank) {
+  if (axes.size() != rank) {
+    return invalid_argument("a permutation of ", axes.size(), " axes for an input of rank ", rank);
+  }
+  return normalize_axes(axes, rank);
+}
+
 Result<std::size_t> normalize_boundary(std::int64_t axis, std::size_t rank) {
   const auto n = static_cast<std::int64_t>(rank);
   if (axis < -n || axis > n) {

@@ -17,6 +17,10 @@ namespace trivet::ops {
 [[nodiscard]] Result<std::vector<std::size_t>> normalize_axes(std::span<const std::int64_t> axes,
                                                               std::size_t rank);
 
+/// A permutation of `rank` axes: the axis of the input that becomes axis i of the output.
+[[nodiscard]] Result<std::vector<std::size_t>> permutation(std::span<const std::int64_t> axes,
+                                                           std::size_t rank);
+
 /// Counted from the front where `axis` may also be one past the last: [−rank, rank].
 [[nodiscard]] Result<std::size_t> normalize_boundary(std::int64_t axis, std::size_t rank);
 

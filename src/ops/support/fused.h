@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 #include "graph/graph.h"
@@ -22,6 +23,14 @@ void set_fused_activation(Node& fused, const Node& activation);
 
 /// The activation as a node of its own; its op_type is empty when there is none.
 [[nodiscard]] Node fused_activation(const Node& fused);
+
+/// The attribute `name` as a permutation of `rank` axes; without it, that which changes nothing.
+[[nodiscard]] Result<std::vector<std::size_t>> fused_permutation(const Attributes& attributes,
+                                                                 std::string_view name,
+                                                                 std::size_t rank);
+
+/// Runs the operator of `node` on `inputs`, which stand for those of the node; its single output.
+[[nodiscard]] Result<Tensor> apply_op(Node node, std::vector<const Tensor*> inputs);
 
 /// The plain evaluation of a fused node: `base` (an operator of ai.onnx) of the first `base_inputs`
 /// inputs, plus each further input, through the node's activation.

@@ -207,6 +207,120 @@ bool is_bias(const Graph& graph, ValueId value, std::int64_t columns, int rank) 
          bias.rank() <= rank && bias.shape().back() == columns;
 }
 
+/// The constant factor by which `node` multiplies `value`.
+std::optional<double> factor_of(const Graph& graph, const Inference& inference, const Node& node,
+                                ValueId value) {
+  const bool quotient = node.is("Div") && node.input(0) == value;
+  if (!quotient && !node.is("Mul")) return std::nullopt;
+  const auto number = number_beside(graph, inference, node, value);
+  if (!number || !quotient) return number;
+  return *number != 0 ? std::optional(1 / *number) : std::nullopt;
+}
+
+using Permutation = std::vector<std::int64_t>;
+
+/// A MatMul of two computed matrices of the same rank, and what it takes in.
+class PermutedProduct {
+ public:
+  PermutedProduct(const Graph& graph, const Inference& inference, const Readers& readers,
+                  const std::vector<bool>& taken, NodeId matmul)
+      : graph_(graph),
+        inference_(inference),
+        readers_(readers),
+        taken_(taken),
+        rank_(known_rank(inference, graph.node(matmul).outputs[0])),
+        last_(matmul) {
+    fused_.name = graph.node(matmul).name;
+    fused_.domain = ops::kFusedDomain;
+    fused_.op_type = "PermutedMatMul";
+    fused_.opset = ops::kFusedOpset;
+    take_operand(graph.node(matmul).inputs[0], "perm_a", false);
+    take_operand(graph.node(matmul).inputs[1], "perm_b", true);
+    take_result();
+  }
+
+  /// Records the rewrite; false when there is nothing to fuse.
+  bool apply(GraphPatch& patch, std::vector<bool>& taken) {
+    if (others_.empty()) return false;
+    fused_.attributes.set("alpha", static_cast<float>(alpha_));
+    fused_.outputs = graph_.node(last_).outputs;
+    for (const NodeId other : others_) {
+      taken[static_cast<std::size_t>(other)] = true;
+      patch.remove_node(other);
+    }
+    taken[static_cast<std::size_t>(last_)] = true;
+    patch.replace_node(last_, std::move(fused_));
+    return true;
+  }
+
+ private:
+  [[nodiscard]] bool is_taken(NodeId id) const { return taken_[static_cast<std::size_t>(id)]; }
+
+  /// What a Transpose of this rank does; nothing for other nodes.
+  [[nodiscard]] std::optional<Permutation> permutation_of(const Node& node) const {
+    if (!node.is("Transpose")) return std::nullopt;
+    Permutation perm = node.attributes.ints("perm");
+    for (std::int64_t axis = rank_; perm.empty() && axis-- > 0;) perm.push_back(axis);
+    return perm;
+  }
+
+  void take_operand(ValueId value, const char* name, bool columns_may_lie_together) {
+    bool permuted = false;
+    for (;;) {
+      const NodeId id = graph_.value(value).producer;
+      if (id == kNoNode || is_taken(id) || readers_.count(value) != 1) break;
+      const Node& node = graph_.node(id);
+      const ValueId source = graph_.is_constant(node.input(0)) ? node.input(1) : node.input(0);
+      if (source == kNoValue) break;
+      if (const auto perm = permutation_of(node)) {
+        const bool together = perm->back() == rank_ - 1 ||
+                              (columns_may_lie_together && (*perm)[perm->size() - 2] == rank_ - 1);
+        if (permuted || !together) break;
+        fused_.attributes.set(name, *perm);
+        permuted = true;
+      } else if (const auto factor = factor_of(graph_, inference_, node, source)) {
+        alpha_ *= *factor;
+      } else {
+        break;
+      }
+      others_.push_back(id);
+      value = source;
+    }
+    fused_.inputs.push_back(value);
+  }
+
+  void take_result() {
+    bool permuted = false;
+    for (;;) {
+      const ValueId value = graph_.node(last_).outputs[0];
+      const NodeId next = readers_.only_reader(value);
+      if (next == kNoNode || is_taken(next)) return;
+      const Node& node = graph_.node(next);
+      if (const auto perm = permutation_of(node)) {
+        if (permuted || perm->back() != rank_ - 1) return;
+        fused_.attributes.set("perm_y", *perm);
+        permuted = true;
+      } else if (const auto factor = factor_of(graph_, inference_, node, value)) {
+        alpha_ *= *factor;
+      } else {
+        return;
+      }
+      others_.push_back(last_);
+      last_ = next;
+    }
+  }
+
+  const Graph& graph_;
+  const Inference& inference_;
+  const Readers& readers_;
+  const std::vector<bool>& taken_;
+  int rank_;
+  NodeId last_;
+  std::vector<NodeId> others_;
+  double alpha_ = 1;
+  Node fused_;
+};
+
 /// Every node that `heads` says yes to, with what `extend` lets it take in and an activation,
 /// becomes one node of the fused name.
 template <class Heads, class Extend>
@@ -308,10 +422,33 @@ Result<int> fuse_matmul(Graph& graph, const Inference& inference) {
       });
 }
 
+Result<int> fuse_permutations(Graph& graph, const Inference& inference) {
+  const Readers readers(graph);
+  std::vector<bool> taken(graph.nodes().size(), false);  // became part of a fused node already
+  GraphPatch patch(graph, "fuse-permutations");
+  int fused = 0;
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (!node.is("MatMul")) continue;
+    const int rank = known_rank(inference, node.outputs[0]);
+    const bool usable =
+        inference[node.outputs[0]].type.dtype == DType::kFloat32 && rank >= 2 &&
+        std::ranges::all_of(node.inputs, [&](ValueId operand) {
+          return !graph.is_constant(operand) && known_rank(inference, operand) == rank;
+        });
+    if (!usable) continue;
+    PermutedProduct product(graph, inference, readers, taken, static_cast<NodeId>(i));
+    fused += product.apply(patch, taken) ? 1 : 0;
+  }
+  TRIVET_TRY(patch.apply());
+  return fused;
+}
+
 Result<void> fuse(Graph& graph) {
   // Patches keep the ids of values, and what is fused keeps their shapes: one inference serves all.
   TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
-  for (const auto pass : {recognise_silu, recognise_gelu, fuse_conv, fuse_matmul}) {
+  for (const auto pass :
+       {recognise_silu, recognise_gelu, fuse_conv, fuse_matmul, fuse_permutations}) {
     TRIVET_TRY(pass(graph, inference));
   }
   return {};

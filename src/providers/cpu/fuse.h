@@ -26,6 +26,11 @@ Result<int> recognise_gelu(Graph& graph, const Inference& inference);
 /// same shape, and an activation become one trivet.FusedMatMul.
 Result<int> fuse_matmul(Graph& graph, const Inference& inference);
 
+/// MatMul of two computed matrices takes in Transposes and constant factors on either side, where
+/// rows of the left operand and of the result, and rows or columns of the right one, stay together
+/// in memory: trivet.PermutedMatMul.
+Result<int> fuse_permutations(Graph& graph, const Inference& inference);
+
 /// All of them, in order.
 Result<void> fuse(Graph& graph);
 

@@ -52,39 +52,107 @@ Result<Tensor> packed_constant(const SelectContext& context, const Tensor& b, bo
 /// The leading axes of A[..., m, k] as one.
 std::int64_t rows_of(const Shape& a) { return element_count(a) / a.back(); }
 
-/// A[..., m, k] times B[..., k, n] with equal leading axes: each B is packed when it is needed.
-Kernel batched(const SelectContext& context, const Shape& a, const Shape& b) {
+/// A matrix for each index of the leading axes, seen through a permutation of the axes in memory.
+struct Matrices {
+  Shape shape;                        ///< leading axes, rows, columns
+  std::vector<std::int64_t> strides;  ///< elements from one to the next
+
+  [[nodiscard]] std::int64_t rows() const { return shape[shape.size() - 2]; }
+  [[nodiscard]] std::int64_t columns() const { return shape.back(); }
+  /// From a row to the next; of one row alone, any.
+  [[nodiscard]] std::int64_t row_stride() const { return strides[strides.size() - 2]; }
+  [[nodiscard]] bool rows_lie_together() const { return columns() == 1 || strides.back() == 1; }
+  [[nodiscard]] bool columns_lie_together() const { return rows() == 1 || row_stride() == 1; }
+  [[nodiscard]] Shape leading() const { return {shape.begin(), shape.end() - 2}; }
+
+  /// The offset of the index-th matrix.
+  [[nodiscard]] std::int64_t offset(std::int64_t index) const {
+    std::int64_t out = 0;
+    for (std::size_t axis = shape.size() - 2; axis-- > 0; index /= shape[axis]) {
+      out += index % shape[axis] * strides[axis];
+    }
+    return out;
+  }
+};
+
+using Permutation = std::vector<std::size_t>;
+
+/// Axis i of what is seen is axis perm[i] of the tensor.
+Matrices seen_through(const Shape& shape, const Permutation& perm) {
+  std::vector<std::int64_t> strides(shape.size(), 1);
+  for (std::size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
+  Matrices out{shape, strides};
+  for (std::size_t i = 0; i < perm.size(); ++i) {
+    out.shape[i] = shape[perm[i]];
+    out.strides[i] = strides[perm[i]];
+  }
+  return out;
+}
+
+Permutation inverse(const Permutation& perm) {
+  Permutation out(perm.size());
+  for (std::size_t i = 0; i < perm.size(); ++i) out[perm[i]] = i;
+  return out;
+}
+
+/// Y = alpha · A · B for all matrices, each B packed when it is needed.
+Kernel batched(const SelectContext& context, const Matrices& a, const Matrices& b,
+               const Matrices& y, float alpha) {
   const KernelTable& table = context.table;
-  const GemmArgs base{.m = a[a.size() - 2],
-                      .n = b.back(),
-                      .k = a.back(),
-                      .a_stride = a.back(),
-                      .c_stride = b.back()};
-  const std::int64_t batch = element_count(a) / (base.m * base.k);
+  const GemmArgs base{.m = a.rows(),
+                      .n = b.columns(),
+                      .k = a.columns(),
+                      .a_stride = a.row_stride(),
+                      .c_stride = y.row_stride(),
+                      .epilogue = {.alpha = alpha}};
+  const std::int64_t batch = element_count(a.leading());
   const std::int64_t packed_floats = round_up(table.packed_b_size(base.k, base.n), 16);
   Kernel kernel;
   kernel.name = "gemm-batched";
   kernel.scratch_bytes = static_cast<std::size_t>(packed_floats * context.threads) * sizeof(float);
-  kernel.run = [base, batch, packed_floats, &table](const KernelArgs& args) {
-    const float* a_data = args.input(0);
-    const float* b_data = args.input(1);
-    float* c_data = args.output();
+  kernel.run = [=, &table](const KernelArgs& args) {
     auto* scratch = reinterpret_cast<float*>(args.scratch);
     const std::int64_t panels = table.panel_count(base.n);
+    const auto pack = b.rows_lie_together() ? table.pack_b : table.pack_b_transposed;
+    const std::int64_t b_stride = b.rows_lie_together() ? b.row_stride() : b.strides.back();
     split(args.threads, batch, kLeastWork / (base.m * base.n * base.k) + 1,
           [&](std::int64_t begin, std::int64_t end, int worker) {
             float* packed = scratch + worker * packed_floats;
             for (std::int64_t i = begin; i < end; ++i) {
               GemmArgs call = base;
-              call.a = a_data + i * base.m * base.k;
+              call.a = args.input(0) + a.offset(i);
               call.b = packed;
-              call.c = c_data + i * base.m * base.n;
-              table.pack_b(b_data + i * base.k * base.n, base.n, base.k, base.n, 0, panels, packed);
+              call.c = args.output() + y.offset(i);
+              pack(args.input(1) + b.offset(i), b_stride, base.k, base.n, 0, panels, packed);
               table.gemm(call, 0, base.m, 0, panels);
             }
           });
   };
   return kernel;
+}
+
+/// MatMul of computed matrices, with the permutations of PermutedMatMul.
+Result<std::optional<Kernel>> select_permuted_matmul(const SelectContext& context) {
+  const auto a = context.float_input(0);
+  const auto b = context.float_input(1);
+  const auto y = context.float_output(0);
+  const bool usable = a && b && y && a->size() >= 2 && b->size() == a->size() &&
+                      y->size() == a->size() && element_count(*a) > 0 && element_count(*b) > 0;
+  if (!usable) return std::optional<Kernel>();
+  const Attributes& attributes = context.node.attributes;
+  const std::size_t rank = a->size();
+  TRIVET_ASSIGN(const auto perm_a, ops::fused_permutation(attributes, "perm_a", rank));
+  TRIVET_ASSIGN(const auto perm_b, ops::fused_permutation(attributes, "perm_b", rank));
+  TRIVET_ASSIGN(const auto perm_y, ops::fused_permutation(attributes, "perm_y", rank));
+  const Matrices left = seen_through(*a, perm_a);
+  const Matrices right = seen_through(*b, perm_b);
+  const Matrices out = seen_through(*y, inverse(perm_y));
+  const bool in_place = left.rows_lie_together() && out.rows_lie_together() &&
+                        (right.rows_lie_together() || right.columns_lie_together());
+  if (!in_place || left.leading() != right.leading() || left.columns() != right.rows()) {
+    return std::optional<Kernel>();
+  }
+  return std::optional(batched(context, left, right, out, attributes.float_or("alpha", 1.0F)));
 }
 
 Result<std::optional<Kernel>> select_matmul(const SelectContext& context) {
@@ -97,8 +165,7 @@ Result<std::optional<Kernel>> select_matmul(const SelectContext& context) {
   const Tensor* constant = context.float_constant(1);
   if (constant != nullptr && b->size() == 2)
     return matrix_kernel(context, *constant, false, rows_of(*a), {});
-  const bool same_batch = std::equal(a->begin(), a->end() - 2, b->begin(), b->end() - 2);
-  return same_batch ? std::optional(batched(context, *a, *b)) : std::nullopt;
+  return select_permuted_matmul(context);
 }
 
 Result<std::optional<Kernel>> select_fused_matmul(const SelectContext& context) {
@@ -138,9 +205,11 @@ Result<std::optional<Kernel>> select_gemm(const SelectContext& context) {
                        {.alpha = attributes.float_or("alpha", 1.0F)});
 }
 
-constexpr std::array<SelectorEntry, 3> kEntries = {{{"MatMul", select_matmul},
-                                                    {"trivet.FusedMatMul", select_fused_matmul},
-                                                    {"Gemm", select_gemm}}};
+constexpr std::array<SelectorEntry, 4> kEntries = {
+    {{"MatMul", select_matmul},
+     {"trivet.PermutedMatMul", select_permuted_matmul},
+     {"trivet.FusedMatMul", select_fused_matmul},
+     {"Gemm", select_gemm}}};
 
 }  // namespace
 
