@@ -25,7 +25,7 @@ PEERS = {
     "openvino": Peer("OpenVINO", ["openvino"], bfloat16=True),
     "litert": Peer("LiteRT", ["ai-edge-litert", "onnx2tf"]),
     "ncnn": Peer("ncnn", ["ncnn", "pnnx"]),
-    "mnn": Peer("MNN", ["mnn"], bfloat16=True),
+    "mnn": Peer("MNN", ["mnn"]),
 }
 
 

@@ -22,11 +22,10 @@ def host_tensor(array):
     return MNN.Tensor(array.shape, MNN.Halide_Type_Float, array, MNN.Tensor_DimensionType_Caffe)
 
 
-def load(file, threads, inputs, outputs, precision="float32"):
+def load(file, threads, inputs, outputs):
     net = MNN.Interpreter(str(file))
-    # "high" is float32 throughout.
-    hint = {"float32": "high", "bfloat16": "low_bf16"}[precision]
-    session = net.createSession({"backend": "CPU", "precision": hint, "numThread": threads})
+    # "high" is float32 throughout; "low" would take float16 or bfloat16 where the processor has them.
+    session = net.createSession({"backend": "CPU", "precision": "high", "numThread": threads})
     sources = [(net.getSessionInput(session, name), host_tensor(array)) for name, array in inputs.items()]
     results = [net.getSessionOutput(session, name) for name in outputs]
     targets = [(value, host_tensor(np.zeros(value.getShape(), np.float32))) for value in results]
