@@ -14,6 +14,8 @@ namespace trivet::kernels::TRIVET_ISA_NAMESPACE {
 namespace {
 
 /// Positions whose block of depth stays in the second-level cache while all channels pass over it.
+/// A plane of 14×14, of which networks have many, is one slab with tiles of six: it reads the
+/// weights once.
 constexpr Index kSlab = 36 * kTileM;
 
 /// How a tile walks along a block of depth, in floats.

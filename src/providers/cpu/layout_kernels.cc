@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/support/broadcast.h"
 #include "providers/cpu/kernel.h"
 
 namespace trivet::cpu {
@@ -104,8 +105,7 @@ struct PermutedRows {
 };
 
 PermutedRows as_rows(const Shape& shape, const std::vector<std::int64_t>& perm) {
-  std::vector<std::int64_t> steps(shape.size(), 1);
-  for (std::size_t i = shape.size() - 1; i-- > 0;) steps[i] = steps[i + 1] * shape[i + 1];
+  const std::vector<std::int64_t> steps = ops::strides_of(shape);
   PermutedRows rows;
   for (const std::int64_t from : perm) {
     const auto axis = static_cast<std::size_t>(from);

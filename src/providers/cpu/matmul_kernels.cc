@@ -2,6 +2,7 @@
 #include <array>
 
 #include "base/math.h"
+#include "ops/support/broadcast.h"
 #include "ops/support/fused.h"
 #include "providers/cpu/activation.h"
 #include "providers/cpu/kernel.h"
@@ -79,8 +80,7 @@ using Permutation = std::vector<std::size_t>;
 
 /// Axis i of what is seen is axis perm[i] of the tensor.
 Matrices seen_through(const Shape& shape, const Permutation& perm) {
-  std::vector<std::int64_t> strides(shape.size(), 1);
-  for (std::size_t i = shape.size() - 1; i-- > 0;) strides[i] = strides[i + 1] * shape[i + 1];
+  const std::vector<std::int64_t> strides = ops::strides_of(shape);
   Matrices out{shape, strides};
   for (std::size_t i = 0; i < perm.size(); ++i) {
     out.shape[i] = shape[perm[i]];
