@@ -82,9 +82,20 @@ typedef struct TrvHost {
                        void (*run)(void* user, size_t task, size_t worker), void* user);
 } TrvHost;
 
+/* A wish of the caller. `memory` = `low`: weights take as little room as can be. `max_memory` = N:
+ * at most N bytes of the model are resident at any time. */
+typedef struct TrvSetting {
+  const char* name;
+  const char* value;
+} TrvSetting;
+
 typedef struct TrvCompileOptions {
   uint32_t size;       /* sizeof(TrvCompileOptions) of the host */
   TrvThreads* threads; /* outlives what is compiled */
+  /* During the call. An engine may leave alone what it does not know, except `max_memory`, which it
+   * is given only when its table has `prepare`. */
+  size_t setting_count;
+  const TrvSetting* settings;
 } TrvCompileOptions;
 
 /* Where outputs go. The provider asks once for each output, when it knows the shape. */
@@ -143,6 +154,10 @@ typedef struct TrvProvider {
    * May be null: the session then sees the compiled graph as one step. */
   int32_t (*run_profiled)(TrvCompiled* compiled, const TrvTensor* inputs, const TrvOutputs* outputs,
                           const TrvProfile* profile, TrvError* error);
+
+  /* Makes ready for inputs of these types and shapes (`data` is null), so that the first run need
+   * not; takes the memory that such runs take. May be null. */
+  int32_t (*prepare)(TrvCompiled* compiled, const TrvTensor* inputs, TrvError* error);
 } TrvProvider;
 
 /* The one symbol that a provider's library exports; null when it does not speak `abi_version`. */

@@ -87,14 +87,16 @@ MappedFile::~MappedFile() {
   munmap(const_cast<std::byte*>(data_), size_);
 }
 
-void MappedFile::release_mapped(const void* data, std::size_t length) {
+bool MappedFile::release_mapped(const void* data, std::size_t length) {
   const auto* first = static_cast<const std::byte*>(data);
   const std::lock_guard lock(mappings().mutex);
   auto next = mappings().files.upper_bound(first);
-  if (next == mappings().files.begin()) return;
+  if (next == mappings().files.begin()) return false;
   const MappedFile& file = *std::prev(next)->second;
   const auto offset = static_cast<std::size_t>(first - file.data_);
-  if (offset < file.size_) file.release_pages(offset, length);
+  if (offset >= file.size_) return false;
+  file.release_pages(offset, length);
+  return true;
 }
 
 bool MappedFile::is_mapped(const std::string& path) {

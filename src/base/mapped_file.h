@@ -30,9 +30,9 @@ class MappedFile {
   /// cut.
   void release_pages(std::size_t offset, std::size_t length) const;
 
-  /// The same for bytes at an address, of whichever file is mapped there; nothing when none is. For
+  /// The same for bytes at an address, of whichever file is mapped there; false when none is. For
   /// whoever holds a tensor and cannot tell where its bytes come from.
-  static void release_mapped(const void* data, std::size_t length);
+  static bool release_mapped(const void* data, std::size_t length);
 
   /// Whether a file is mapped that `path` names too.
   [[nodiscard]] static bool is_mapped(const std::string& path);

@@ -1,5 +1,7 @@
 #include "base/memory_info.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <cctype>
 #include <fstream>
@@ -89,6 +91,12 @@ Result<void> check_available_memory(double bytes, std::string_view what) {
   return fail(ErrorCode::kOutOfMemory, what, " would take ", needed, " MB, and ",
               static_cast<std::int64_t>(static_cast<double>(available) / kMegabyte),
               " MB are available; use smaller sizes");
+}
+
+void release_free_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 }  // namespace trivet

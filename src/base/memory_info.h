@@ -17,4 +17,8 @@ namespace trivet {
 /// before large memory is taken, for Linux hands out more than there is and later ends the process.
 [[nodiscard]] Result<void> check_available_memory(double bytes, std::string_view what);
 
+/// Gives what was freed in small pieces back to the system, where the C library can: rewriting a
+/// graph of thousands of nodes leaves tens of megabytes of them.
+void release_free_memory();
+
 }  // namespace trivet

@@ -70,6 +70,7 @@ struct BenchResult {
   double load_ms = 0;
   LatencySamples latency;
   ModelMemory memory;
+  Json planned;  ///< {"packed_weight_bytes", …} by what the providers say; null where none does
   Conditions conditions;
   EnergyReading energy;  ///< over `energy_runs` inferences
   std::size_t energy_runs = 0;

@@ -42,7 +42,28 @@ Result<Feed> feed_for(const Session& session, const FeedFlags& flags,
       "--batch makes the inputs up and cannot go with --input; give a file of that batch");
 }
 
-BenchResult describe(const BenchCase& c) {
+/// The memory that all segments together planned for the shapes they are prepared for.
+Result<Json> planned_memory(const Session& session) {
+  TRIVET_ASSIGN(const std::vector<std::string> segments, session.describe());
+  std::int64_t packed = 0, constants = 0, activations = 0, program = 0;
+  for (const std::string& text : segments) {
+    const Json segment = Json::parse(text, nullptr, false);
+    if (!segment.is_object() || !segment.contains("packed_weight_bytes")) continue;
+    packed += segment.value("packed_weight_bytes", std::int64_t{0});
+    program = std::max(program, segment.value("program_bytes", std::int64_t{0}));
+    if (!segment.contains("plans") || segment["plans"].empty()) continue;
+    constants += segment["plans"][0].value("constant_bytes", std::int64_t{0});
+    activations += segment["plans"][0].value("arena_bytes", std::int64_t{0});
+  }
+  if (program == 0) return Json();
+  return Json{{"packed_weight_bytes", packed},
+              {"constant_bytes", constants},
+              {"activation_bytes", activations},
+              {"program_bytes", program},
+              {"total_bytes", packed + constants + activations + program}};
+}
+
+Result<BenchResult> describe(const BenchCase& c) {
   BenchResult out;
   out.name = c.name;
   out.path = c.path;
@@ -54,6 +75,7 @@ BenchResult describe(const BenchCase& c) {
   out.made_up = c.made_up;
   out.batch = c.batch;
   out.load_ms = c.load_ms;
+  TRIVET_ASSIGN(out.planned, planned_memory(*c.session));
   return out;
 }
 
@@ -95,7 +117,8 @@ Result<void> measure_round(const BenchOptions& options, std::optional<std::int64
   std::vector<BenchResult> results;
   for (const std::string& path : options.models) {
     TRIVET_ASSIGN(BenchCase c, prepare_case(path, options, batch));
-    results.push_back(describe(c));
+    TRIVET_ASSIGN(BenchResult result, describe(c));
+    results.push_back(std::move(result));
     Feed feed;
     for (std::size_t i = 0; i < c.inputs.size(); ++i)
       feed[c.session->inputs()[i].name] = c.inputs[i];
@@ -140,7 +163,7 @@ Result<BenchCase> prepare_case(const std::string& path, const BenchOptions& opti
   const Clock::time_point start = Clock::now();
   TRIVET_ASSIGN(const LoadedModel loaded, load_model(path));
   TRIVET_ASSIGN(out.session, Session::create(loaded.model, session_options));
-  out.load_ms = milliseconds_since(start);
+  const double created_ms = milliseconds_since(start);
   out.name = loaded.name;
   out.path = loaded.path;
   const FeedFlags flags = merged(options.feed, loaded);
@@ -149,6 +172,9 @@ Result<BenchCase> prepare_case(const std::string& path, const BenchOptions& opti
   out.batch = batch.value_or(batch_of(out.session->inputs(), feed));
   for (const Port& port : out.session->inputs())
     out.inputs.push_back(std::move(feed.at(port.name)));
+  const Clock::time_point prepared = Clock::now();
+  TRIVET_TRY(out.session->prepare(out.inputs));
+  out.load_ms = created_ms + milliseconds_since(prepared);
   return out;
 }
 

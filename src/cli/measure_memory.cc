@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "onnx/reader.h"
+#include "runtime/feed.h"
 
 namespace trivet::cli {
 namespace {
@@ -22,17 +23,20 @@ Result<int> run_child(const MemoryOptions& options) {
   TRIVET_ASSIGN(const ResidentMemory before, resident_memory());
   memory.before = before.current;
   MemorySampler sampler(memory.before);
-  TRIVET_ASSIGN(const Model model, read_model(options.model));
+  TRIVET_ASSIGN(Model model, read_model(options.model));
   sampler.enter("load");
   TRIVET_ASSIGN(const std::unique_ptr<Session> session, Session::create(model, session_options));
-  TRIVET_ASSIGN(const ResidentMemory loaded, resident_memory());
-  memory.after_load = loaded.current;
+  model = {};  // a session needs it no longer
   TRIVET_ASSIGN(const ShapeBindings bindings, parse_shapes(session->inputs(), options.shapes));
   TRIVET_ASSIGN(const Feed feed, random_feed(session->inputs(), bindings, 0));
+  TRIVET_ASSIGN(const std::vector<Tensor> inputs, order_feed(session->inputs(), feed));
+  TRIVET_TRY(session->prepare(inputs));
+  TRIVET_ASSIGN(const ResidentMemory loaded, resident_memory());
+  memory.after_load = loaded.current;
   sampler.enter("first run");
-  TRIVET_TRY(session->run(feed));
+  TRIVET_TRY(session->run(inputs));
   sampler.enter("run");
-  TRIVET_TRY(session->run(feed));
+  TRIVET_TRY(session->run(inputs));
   memory.timeline = sampler.finish();
   TRIVET_ASSIGN(const ResidentMemory after, resident_memory());
   memory.peak = std::max({after.peak, after.current, loaded.current});
@@ -62,6 +66,7 @@ Result<ModelMemory> measure_model_memory(const std::string& model, const Session
   }
   if (flags.allow_fallback) arguments.emplace_back("--allow-fallback");
   if (flags.no_optimize) arguments.emplace_back("--no-optimize");
+  if (flags.settings.low_memory) arguments.insert(arguments.end(), {"--memory", "low"});
   for (const auto& [name, tensor] : feed) {
     if (tensor.rank() == 0) continue;
     arguments.insert(arguments.end(), {"--shape", cat(name, "=", shape_to_string(tensor.shape()))});

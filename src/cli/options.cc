@@ -24,6 +24,22 @@ std::optional<T> number_from(const std::string& text) {
   return value;
 }
 
+/// "64MB" as a count of bytes.
+std::optional<std::size_t> bytes_from(const std::string& text) {
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"", 1},         {"B", 1},        {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"KiB", 1024.0},
+      {"MiB", 0x1p20}, {"GiB", 0x1p30}, {"k", 1e3},  {"M", 1e6},  {"G", 1e9},
+  };
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const auto number = number_from<double>(text.substr(0, end));
+  const auto unit = std::ranges::find(kUnits, std::string_view(text).substr(end),
+                                      &std::pair<std::string_view, double>::first);
+  if (!number || unit == std::end(kUnits)) return std::nullopt;
+  const double bytes = *number * unit->second;
+  if (!(bytes >= 1 && bytes < 0x1p63)) return std::nullopt;
+  return static_cast<std::size_t>(bytes);
+}
+
 template <class T, class Bound>
 void add_ranged(CLI::App& command, const std::string& flag, T& value,
                 const std::string& description, const std::string& value_name, Bound low,
@@ -89,6 +105,29 @@ void add_real(CLI::App& command, const std::string& flag, std::optional<double>&
   command.add_option(flag, value, description)->check(check)->type_name(value_name);
 }
 
+void add_choice(CLI::App& command, const std::string& flag, bool& value, const std::string& first,
+                const std::string& second, const std::string& description) {
+  command
+      .add_option_function<std::string>(
+          flag, [&value, second](const std::string& text) { value = text == second; }, description)
+      ->check(CLI::IsMember({first, second}))
+      ->type_name(first + "|" + second);
+}
+
+void add_bytes(CLI::App& command, const std::string& flag, std::size_t& value,
+               const std::string& description) {
+  const auto check = [](const std::string& text) -> std::string {
+    if (bytes_from(text)) return "";
+    return cat("takes a number of bytes above 0, such as 300000, 64MB or 1.5GiB, not '", text, "'");
+  };
+  command
+      .add_option_function<std::string>(
+          flag, [&value](const std::string& text) { value = bytes_from(text).value_or(0); },
+          description)
+      ->check(check)
+      ->type_name("SIZE");
+}
+
 void only_with(CLI::App& command, const std::string& flag, const std::string& other) {
   command.get_option(flag)->needs(other);
 }
@@ -132,6 +171,11 @@ void SessionFlags::add_to(CLI::App& command) {
   add_flag(command, "--allow-fallback", allow_fallback,
            "Let other providers run the nodes that the first one cannot");
   add_flag(command, "--no-optimize", no_optimize, "Run the graph as it is in the file");
+  add_choice(command, "--memory", settings.low_memory, "fast", "low",
+             "low: weights take little more room than in the file, which can cost speed "
+             "(default fast)");
+  add_bytes(command, "--max-memory", settings.max_memory,
+            "Refuse to load what would take more resident memory, such as 64MB or 1.5GiB");
 }
 
 Result<const TrvProvider*> provider_from_option(const std::string& name) {
@@ -146,6 +190,7 @@ Result<SessionOptions> SessionFlags::to_options() const {
   options.threads = threads;
   options.optimize = !no_optimize;
   options.allow_fallback = allow_fallback;
+  options.settings = settings;
   for (const std::string& name : providers) {
     TRIVET_ASSIGN(const TrvProvider* provider, provider_from_option(name));
     options.providers.push_back(provider);

@@ -51,6 +51,12 @@ void add_numbers(CLI::App& command, const std::string& flag, std::vector<std::in
 /// A finite number of at least 0, or above 0 where `positive`.
 void add_real(CLI::App& command, const std::string& flag, std::optional<double>& value,
               const std::string& description, const std::string& value_name, bool positive = false);
+/// One of two words; `value` is whether it is the second.
+void add_choice(CLI::App& command, const std::string& flag, bool& value, const std::string& first,
+                const std::string& second, const std::string& description);
+/// A number of bytes, above 0: 300000, 64MB (10^6), 1.5GiB (2^30).
+void add_bytes(CLI::App& command, const std::string& flag, std::size_t& value,
+               const std::string& description);
 /// `flag` is an error without `other`.
 void only_with(CLI::App& command, const std::string& flag, const std::string& other);
 /// `flag` is an error beside `other`.
@@ -62,12 +68,13 @@ void add_model(CLI::App& command, std::string& path);
 /// --json
 void add_json(CLI::App& command, bool& json);
 
-/// --threads, --provider, --allow-fallback, --no-optimize
+/// --threads, --provider, --allow-fallback, --no-optimize, --memory, --max-memory
 struct SessionFlags {
   int threads = 0;  ///< 0: one per physical core
   std::vector<std::string> providers;
   bool allow_fallback = false;
   bool no_optimize = false;
+  EngineSettings settings = {};
 
   void add_to(CLI::App& command);
   /// The named providers first, then the other built-in ones that can be used here: those serve

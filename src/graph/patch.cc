@@ -4,14 +4,6 @@
 #include <cassert>
 
 namespace trivet {
-namespace {
-
-void replace_in(std::vector<ValueId>& ids, ValueId from, ValueId to) {
-  std::ranges::replace(ids, from, to);
-}
-
-}  // namespace
-
 GraphPatch::GraphPatch(Graph& graph, std::string label)
     : graph_(graph),
       edited_(graph),
@@ -56,7 +48,7 @@ bool GraphPatch::can_replace(ValueId from, ValueId to) const {
 }
 
 void GraphPatch::replace_uses(ValueId from, ValueId to) {
-  assert(can_replace(from, to));
+  assert(can_replace(from, to) && stands_for(from) == from && stands_for(to) == to && from != to);
   changed_ = true;
   if (std::ranges::find(edited_.outputs_, from) != edited_.outputs_.end()) {
     // The output keeps its name and its declared type, where inner values mostly have none. That of
@@ -67,39 +59,45 @@ void GraphPatch::replace_uses(ValueId from, ValueId to) {
     const bool undeclared =
         gone.type.kind == ValueType::Kind::kTensor && gone.type.dtype == DType::kUndefined;
     if (!undeclared) std::swap(gone.type, kept.type);
+    std::ranges::replace(edited_.outputs_, from, to);
   }
-  replace_in(edited_.outputs_, from, to);
-  const auto in_node = [from, to](Node& node) {
-    replace_in(node.inputs, from, to);
-    Attributes attributes = node.attributes;
-    bool captured = false;
-    const auto in_subgraph = [&](const GraphPtr& graph) {
-      if (std::ranges::find(graph->captures_, from, &Capture::outer) == graph->captures_.end())
-        return graph;
-      captured = true;
-      return GraphBuilder::with_captures(*graph,
-                                         [=](ValueId outer) { return outer == from ? to : outer; });
-    };
-    for (const Attribute& attribute : node.attributes.all()) {
-      if (const auto* graph = std::get_if<GraphPtr>(&attribute.value)) {
-        attributes.set(attribute.name, in_subgraph(*graph));
-      } else if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&attribute.value)) {
-        std::vector<GraphPtr> replaced;
-        std::ranges::transform(*graphs, std::back_inserter(replaced), in_subgraph);
-        attributes.set(attribute.name, std::move(replaced));
-      }
-    }
-    if (captured) node.attributes = std::move(attributes);
+  replaced_.emplace(from, to);
+}
+
+ValueId GraphPatch::stands_for(ValueId id) const {
+  for (auto it = replaced_.find(id); it != replaced_.end(); it = replaced_.find(id))
+    id = it->second;
+  return id;
+}
+
+/// The node, and the subgraphs that capture what was replaced.
+void GraphPatch::replace_reads(Node& node) const {
+  for (ValueId& id : node.inputs) id = stands_for(id);
+  if (subgraphs(node).empty()) return;
+  const auto in_subgraph = [this](const GraphPtr& graph) {
+    const bool captured = std::ranges::any_of(
+        graph->captures_, [this](const Capture& c) { return stands_for(c.outer) != c.outer; });
+    if (!captured) return graph;
+    return GraphBuilder::with_captures(*graph, [this](ValueId outer) { return stands_for(outer); });
   };
-  std::ranges::for_each(edited_.nodes_, in_node);
-  for (auto& [before, node] : inserted_) in_node(node);
+  const Attributes before = node.attributes;
+  for (const Attribute& attribute : before.all()) {
+    if (const auto* graph = std::get_if<GraphPtr>(&attribute.value)) {
+      node.attributes.set(attribute.name, in_subgraph(*graph));
+    } else if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&attribute.value)) {
+      std::vector<GraphPtr> replaced;
+      std::ranges::transform(*graphs, std::back_inserter(replaced), in_subgraph);
+      node.attributes.set(attribute.name, std::move(replaced));
+    }
+  }
 }
 
 void GraphPatch::set_constant(ValueId id, Tensor tensor) {
   changed_ = true;
   Value& value = edited_.values_[static_cast<std::size_t>(id)];
   if (value.producer != kNoNode) {
-    replace_in(edited_.nodes_[static_cast<std::size_t>(value.producer)].outputs, id, kNoValue);
+    std::ranges::replace(edited_.nodes_[static_cast<std::size_t>(value.producer)].outputs, id,
+                         kNoValue);
     value.producer = kNoNode;
   }
   value.type = ValueType::of(tensor);
@@ -140,6 +138,9 @@ Result<void> GraphPatch::apply() {
     if (!removed_[i]) nodes.push_back(std::move(edited_.nodes_[i]));
   }
   for (; next != inserted_.end(); ++next) nodes.push_back(std::move(next->second));
+  if (!replaced_.empty()) {
+    for (Node& node : nodes) replace_reads(node);
+  }
   for (Value& value : edited_.values_) value.producer = kNoNode;
 
   GraphBuilder builder("");

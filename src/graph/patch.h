@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -33,9 +34,12 @@ class GraphPatch {
   /// Whether replace_uses(from, to) keeps the names of the graph's inputs and outputs: not when
   /// `from` is an output and `to` an input, a constant, a capture or an output too.
   [[nodiscard]] bool can_replace(ValueId from, ValueId to) const;
-  /// Every reader of `from`, graph outputs and captures included, reads `to` instead. A graph
-  /// output keeps its name: the names of the two values are swapped. can_replace() must hold.
+  /// Every reader of `from`, graph outputs, captures and nodes of this patch included, reads `to`
+  /// instead. A graph output keeps its name: the names of the two values are swapped.
+  /// can_replace() must hold, and neither may stand replaced already: ask stands_for().
   void replace_uses(ValueId from, ValueId to);
+  /// What the readers of the value will read: the value, unless it was replaced.
+  [[nodiscard]] ValueId stands_for(ValueId id) const;
   /// Makes a value constant; its producer loses that output.
   void set_constant(ValueId id, Tensor tensor);
   void set_type(ValueId id, ValueType type);
@@ -51,11 +55,14 @@ class GraphPatch {
   [[nodiscard]] Result<void> apply();
 
  private:
+  void replace_reads(Node& node) const;
+
   Graph& graph_;
   Graph edited_;
   std::string label_;
   bool changed_ = false;
   std::vector<bool> removed_;
+  std::unordered_map<ValueId, ValueId> replaced_;
   std::vector<std::pair<NodeId, Node>> inserted_;
 };
 

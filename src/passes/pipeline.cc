@@ -16,12 +16,17 @@ constexpr int kMaxRounds = 8;
 
 constexpr std::array kPasses = {
     Pass{"fold-constants", "computes what depends on constants only", fold_constants},
-    Pass{"remove-no-ops", "drops Identity, Dropout in inference and casts to the same type",
+    Pass{"remove-no-ops",
+         "drops operators that change nothing: Identity, Dropout in inference, Pad by 0",
          remove_no_ops},
     Pass{"remove-expands", "drops Expand where its reader broadcasts by itself", remove_expands},
+    Pass{"fix-reshapes", "makes computed shapes constant where one size at most is open",
+         fix_reshapes},
     Pass{"fold-batch-norm", "merges BatchNormalization into the convolution before it",
          fold_batch_norm},
     Pass{"remove-dead-nodes", "drops what no output depends on", remove_dead_nodes},
+    Pass{"merge-duplicates", "keeps one of equal constants and of nodes that compute the same",
+         merge_duplicates},
 };
 
 Result<int> run_on_subgraphs(Graph& graph, const Pass& pass);

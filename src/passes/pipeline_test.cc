@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "graph/patch.h"
 #include "ops/support/inference.h"
 #include "passes/passes.h"
 #include "providers/cpu/cpu.h"
@@ -35,10 +37,11 @@ class ConvGraph {
 
   /// Its first output; `second` names another that nobody reads.
   ValueId node(const std::string& type, std::vector<ValueId> inputs, const std::string& name,
-               const std::string& second = "") {
+               const std::vector<Attribute>& attributes = {}, const std::string& second = "") {
     const ValueId out = builder_.add_value(name);
     Node n{
         .name = name, .op_type = type, .opset = 15, .inputs = std::move(inputs), .outputs = {out}};
+    for (const Attribute& attribute : attributes) n.attributes.set(attribute.name, attribute.value);
     if (!second.empty()) n.outputs.push_back(builder_.add_value(second));
     builder_.add_node(std::move(n));
     return out;
@@ -146,7 +149,7 @@ TEST(Passes, DropoutGoesWhereItDropsNothing) {
       const ValueId amount =
           g.constant("ratio", Tensor::from_values<float>({}, std::vector{ratio}));
       const ValueId mode = g.constant("training", *flag);
-      g.output(g.node("Dropout", {g.conv(), amount, mode}, "out", "mask"));
+      g.output(g.node("Dropout", {g.conv(), amount, mode}, "out", {}, "mask"));
       Graph graph = g.finish();
       ASSERT_TRUE(optimize(graph));
       EXPECT_EQ(types(graph), training && ratio > 0 ? (Types{"Conv", "Dropout"}) : Types{"Conv"});
@@ -169,6 +172,138 @@ TEST(Passes, ExpandGoesWhereTheReaderBroadcasts) {
     EXPECT_EQ(std::ranges::count(types(graph), "Expand"), smaller ? 1 : 0);
     expect_same(run(graph), before);
   }
+}
+
+Tensor ints(const std::vector<std::int64_t>& values) { return Tensor::from_vector(values); }
+
+/// Operators whose parameters leave their input (n x 4 x 4 x 3) as it is, each beside a near miss.
+TEST(Passes, OperatorsThatChangeNothingGo) {
+  struct Case {
+    std::string type;
+    std::vector<Tensor> parameters;
+    std::vector<Attribute> attributes;
+    bool goes;
+  };
+  const std::vector<std::int64_t> forwards = {0, 1, 2, 3};
+  const std::vector<std::int64_t> swapped = {0, 2, 1, 3};
+  const std::vector<Case> cases = {
+      {"Pad", {ints({0, 0, 0, 0, 0, 0, 0, 0})}, {}, true},
+      {"Pad", {ints({0, 1, 0, 0, 0, -1, 0, 0})}, {}, false},
+      {"Slice", {ints({0, 0}), ints({99, 4}), ints({0, 1})}, {}, false},
+      {"Slice",
+       {ints({0, 0}), ints({std::numeric_limits<std::int64_t>::max(), 4}), ints({0, 1})},
+       {},
+       true},
+      {"Slice", {ints({-1}), ints({-9}), ints({1}), ints({-1})}, {}, false},
+      {"Slice", {ints({0}), ints({3}), ints({1}), ints({1})}, {}, false},
+      {"Transpose", {}, {{"perm", forwards}}, true},
+      {"Transpose", {}, {{"perm", swapped}}, false},
+      {"Reshape", {ints({-1, 4, 4, 3})}, {}, true},
+      {"Reshape", {ints({-1, 4, 3, 4})}, {}, false},
+      {"Expand", {ints({4, 1, 1})}, {}, true},
+      {"Expand", {ints({2, 1, 1, 1, 1})}, {}, false},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.type + " " + std::to_string(&c - cases.data()));
+    ConvGraph g;
+    std::vector<ValueId> inputs = {g.conv()};
+    for (const Tensor& parameter : c.parameters)
+      inputs.push_back(g.constant("p" + std::to_string(inputs.size()), parameter));
+    g.output(g.node("Relu", {g.node(c.type, inputs, "changed", c.attributes)}, "out"));
+    Graph graph = g.finish();
+    const auto before = run(graph);
+    const auto removed = remove_no_ops(graph);
+    ASSERT_TRUE(removed) << removed.error().message;
+    EXPECT_EQ(*removed, c.goes ? 1 : 0);
+    expect_same(run(graph), before);
+  }
+}
+
+/// A shape put together of what Shape says of the input, as exporters write it.
+TEST(Passes, ComputedShapesBecomeConstant) {
+  ConvGraph g;
+  const ValueId shape = g.node("Shape", {g.conv()}, "shape");
+  const auto size = [&](std::int64_t axis, const std::string& name) {
+    return g.node("Gather", {shape, g.constant(name + ".axis", ints({axis}))}, name);
+  };
+  const ValueId twelve = g.constant("twelve", ints({12}));
+  const ValueId flat =
+      g.node("Concat", {size(0, "n"), size(1, "c"), twelve}, "flat", {{"axis", std::int64_t{0}}});
+  const ValueId rows = g.node("Mul", {size(0, "n2"), size(2, "h")}, "rows");
+  const ValueId joined = g.node("Concat", {rows, twelve}, "joined", {{"axis", std::int64_t{0}}});
+  const ValueId a = g.node("Reshape", {g.conv(), flat}, "a");
+  g.output(g.node("Reshape", {a, joined}, "out"));
+  Graph graph = g.finish();
+  const auto before = run(graph);
+  const auto fixed = fix_reshapes(graph);
+  ASSERT_TRUE(fixed) << fixed.error().message;
+  EXPECT_EQ(*fixed, 2);
+  EXPECT_EQ(elements_as_int64(graph.value(graph.nodes().back().inputs[1]).constant),
+            (std::vector<std::int64_t>{-1, 12}));
+  ASSERT_TRUE(remove_dead_nodes(graph));
+  EXPECT_EQ(types(graph), (Types{"Conv", "Reshape", "Reshape"}));
+  expect_same(run(graph), before);
+}
+
+/// Two sizes that only a run tells cannot both be open.
+TEST(Passes, AShapeWithTwoOpenSizesStaysComputed) {
+  GraphBuilder builder("two");
+  const SymbolicShape open = {Dim::symbol("a"), Dim::symbol("b")};
+  const ValueId x = builder.add_input("x", ValueType::tensor(DType::kFloat32, open));
+  const ValueId shape = builder.add_value("shape");
+  builder.add_node(
+      {.name = "s", .op_type = "Shape", .opset = 15, .inputs = {x}, .outputs = {shape}});
+  const ValueId order = builder.add_constant("order", ints({1, 0}));
+  const ValueId turned = builder.add_value("turned");
+  builder.add_node({.name = "g",
+                    .op_type = "Gather",
+                    .opset = 15,
+                    .inputs = {shape, order},
+                    .outputs = {turned}});
+  const ValueId out = builder.add_value("out");
+  builder.add_node(
+      {.name = "r", .op_type = "Reshape", .opset = 15, .inputs = {x, turned}, .outputs = {out}});
+  builder.add_output(out);
+  auto graph = builder.finish();
+  ASSERT_TRUE(graph) << graph.error().message;
+  const auto fixed = fix_reshapes(*graph);
+  ASSERT_TRUE(fixed) << fixed.error().message;
+  EXPECT_EQ(*fixed, 0);
+}
+
+/// Two constants of the same bytes, the nodes that read them, and what follows those in turn.
+TEST(Passes, EqualConstantsAndNodesBecomeOne) {
+  ConvGraph g;
+  const ValueId one = g.constant("one", numbers({4, 1, 1}, 0.5F, 1));
+  const ValueId same = g.constant("same", numbers({4, 1, 1}, 0.5F, 1));
+  const ValueId reshaped = g.constant("reshaped", numbers({4, 1}, 0.5F, 1));
+  const ValueId a = g.node("Relu", {g.node("Add", {g.conv(), one}, "sum1")}, "a");
+  const ValueId b = g.node("Relu", {g.node("Add", {g.conv(), same}, "sum2")}, "b");
+  const ValueId c = g.node("Relu", {g.node("Add", {g.conv(), reshaped}, "sum3")}, "c");
+  g.output(g.node("Sub", {g.node("Mul", {a, b}, "product"), c}, "out"));
+  Graph graph = g.finish();
+  const auto before = run(graph);
+  const auto merged = merge_duplicates(graph);
+  ASSERT_TRUE(merged) << merged.error().message;
+  EXPECT_EQ(*merged, 3);  // the constant, the sum and the Relu
+  ASSERT_TRUE(remove_dead_nodes(graph));
+  EXPECT_EQ(std::ranges::count(types(graph), "Add"), 2);
+  expect_same(run(graph), before);
+}
+
+/// Nodes that differ in an attribute, that draw random numbers, and that make two outputs.
+TEST(Passes, NodesThatMayDifferStayApart) {
+  ConvGraph g;
+  const ValueId a = g.node("RandomUniformLike", {g.conv()}, "a");
+  const ValueId b = g.node("RandomUniformLike", {g.conv()}, "b");
+  const ValueId c = g.node("LeakyRelu", {g.conv()}, "c", {{"alpha", 0.1F}});
+  const ValueId d = g.node("LeakyRelu", {g.conv()}, "d", {{"alpha", 0.2F}});
+  for (const ValueId out : {a, b, c, d, g.node("Relu", {c}, "e"), g.node("Relu", {c}, "f")})
+    g.output(out);
+  Graph graph = g.finish();
+  const auto merged = merge_duplicates(graph);
+  ASSERT_TRUE(merged) << merged.error().message;
+  EXPECT_EQ(*merged, 0);
 }
 
 TEST(Passes, AnIdentityFromInputToOutputStays) {

@@ -79,6 +79,20 @@ std::int32_t run_compiled_profiled(TrvCompiled* compiled, const TrvTensor* input
       });
 }
 
+std::int32_t prepare_compiled(TrvCompiled* compiled, const TrvTensor* inputs, TrvError* error) {
+  CompiledHandle& handle = handle_of(compiled);
+  std::vector<ValueType> types;
+  for (std::size_t i = 0; i < handle.input_count; ++i) {
+    const auto dtype = dtype_from_onnx(inputs[i].dtype);
+    if (!dtype || inputs[i].rank < 0)
+      return fail(error, {ErrorCode::kInvalidArgument, cat("input ", i, " has no type")});
+    const std::span dims(inputs[i].dims, static_cast<std::size_t>(inputs[i].rank));
+    types.push_back(ValueType::tensor(*dtype, SymbolicShape(dims.begin(), dims.end())));
+  }
+  const Result<void> done = handle.graph->prepare(types);
+  return done ? TRV_OK : fail(error, done.error());
+}
+
 void destroy_compiled(TrvCompiled* compiled) { delete reinterpret_cast<CompiledHandle*>(compiled); }
 
 std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void* user,

@@ -13,6 +13,7 @@
 #include "graph/graph.h"
 #include "provider/abi.h"
 #include "provider/graph_handle.h"
+#include "provider/settings.h"
 #include "tensor/tensor.h"
 #include "trivet/provider.h"
 
@@ -41,6 +42,11 @@ class CompiledGraph {
   [[nodiscard]] virtual Result<void> run_profiled(std::span<const Tensor> inputs,
                                                   OutputSink& outputs,
                                                   const StepReport& report) = 0;
+  /// Plans for inputs of these types and takes the memory of their runs.
+  [[nodiscard]] virtual Result<void> prepare(std::span<const ValueType> inputs) {
+    (void)inputs;
+    return {};
+  }
   /// A JSON object.
   [[nodiscard]] virtual std::string describe() const { return "{}"; }
 };
@@ -48,6 +54,7 @@ class CompiledGraph {
 struct CompileContext {
   std::shared_ptr<const Graph> graph;
   ThreadPool& threads;
+  EngineSettings settings = {};
 };
 
 /// The clock of TrvStep.
@@ -76,6 +83,7 @@ std::int32_t run_compiled(TrvCompiled* compiled, const TrvTensor* inputs, const 
 std::int32_t run_compiled_profiled(TrvCompiled* compiled, const TrvTensor* inputs,
                                    const TrvOutputs* outputs, const TrvProfile* profile,
                                    TrvError* error);
+std::int32_t prepare_compiled(TrvCompiled* compiled, const TrvTensor* inputs, TrvError* error);
 void destroy_compiled(TrvCompiled* compiled);
 std::int32_t describe_compiled(const TrvCompiled* compiled, TrvWrite write, void* user,
                                TrvError* error);
@@ -106,7 +114,9 @@ const TrvProvider& builtin_provider() {
       },
       .compile = [](const TrvHost*, const TrvGraph* graph, const TrvCompileOptions* options,
                     TrvCompiled** compiled, TrvError* error) -> std::int32_t {
-        auto result = Engine::compile({graph->graph, options->threads->pool});
+        const auto settings = to_settings(*options);
+        if (!settings) return abi::fail(error, settings.error());
+        auto result = Engine::compile({graph->graph, options->threads->pool, *settings});
         if (!result) return abi::fail(error, result.error());
         auto handle = std::make_unique<abi::CompiledHandle>();
         handle->graph = *std::move(result);
@@ -118,6 +128,7 @@ const TrvProvider& builtin_provider() {
       .destroy = abi::destroy_compiled,
       .describe = abi::describe_compiled,
       .run_profiled = abi::run_compiled_profiled,
+      .prepare = abi::prepare_compiled,
   };
   return table;
 }

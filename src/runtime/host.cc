@@ -97,6 +97,11 @@ decltype(TrvProvider::run_profiled) profiled_run_of(const TrvProvider& provider)
   return provider.size < kEnd ? nullptr : provider.run_profiled;
 }
 
+decltype(TrvProvider::prepare) prepare_of(const TrvProvider& provider) {
+  constexpr std::size_t kEnd = offsetof(TrvProvider, prepare) + sizeof(TrvProvider::prepare);
+  return provider.size < kEnd ? nullptr : provider.prepare;
+}
+
 Result<const TrvProvider*> load_provider(const std::string& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return fail(ErrorCode::kIo, "cannot load provider: ", dlerror());

@@ -24,6 +24,9 @@ namespace trivet {
 /// The provider's run_profiled; null when its table ends before that.
 [[nodiscard]] decltype(TrvProvider::run_profiled) profiled_run_of(const TrvProvider& provider);
 
+/// The provider's prepare; null when its table ends before that.
+[[nodiscard]] decltype(TrvProvider::prepare) prepare_of(const TrvProvider& provider);
+
 /// A provider in a shared library: a path with a '/', opened with dlopen and never closed.
 [[nodiscard]] Result<const TrvProvider*> load_provider(const std::string& path);
 

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/cpu_info.h"
+#include "base/memory_info.h"
+#include "graph/compact.h"
 #include "graph/extract.h"
 #include "ops/registry.h"
 #include "ops/support/inference.h"
@@ -189,6 +191,7 @@ struct Session::State {
 
   Result<std::vector<std::size_t>> assign(const SessionOptions& options);
   Result<void> compile(const SessionOptions& options, const std::vector<std::size_t>& owner);
+  Result<void> prepare(std::span<const ValueType> types) const;
   /// With a log, its steps are reported to it.
   Result<std::vector<Tensor>> run(std::span<const Tensor> fed, StepLog* log) const;
 };
@@ -233,8 +236,13 @@ Result<std::vector<std::size_t>> Session::State::assign(const SessionOptions& op
 
 Result<void> Session::State::compile(const SessionOptions& options,
                                      const std::vector<std::size_t>& owner) {
+  const auto pairs = to_pairs(options.settings);
+  std::vector<TrvSetting> settings;
+  for (const auto& [name, value] : pairs) settings.push_back({name.c_str(), value.c_str()});
   const TrvCompileOptions compile_options{.size = sizeof(TrvCompileOptions),
-                                          .threads = threads.get()};
+                                          .threads = threads.get(),
+                                          .setting_count = settings.size(),
+                                          .settings = settings.data()};
   for (std::size_t begin = 0; begin < owner.size();) {
     std::vector<NodeId> nodes;
     std::size_t end = begin;
@@ -243,6 +251,10 @@ Result<void> Session::State::compile(const SessionOptions& options,
     TRIVET_ASSIGN(ExtractedGraph part, extract(*graph, nodes));
     Segment segment;
     segment.provider = options.providers[owner[begin]];
+    if (options.settings.max_memory != 0 && prepare_of(*segment.provider) == nullptr) {
+      return unsupported("provider '", segment.provider->name,
+                         "' does not plan its memory and cannot keep to --max-memory");
+    }
     segment.inputs = std::move(part.inputs);
     segment.outputs = std::move(part.outputs);
     const TrvGraph handle{std::make_shared<const Graph>(std::move(part.graph))};
@@ -258,6 +270,38 @@ Result<void> Session::State::compile(const SessionOptions& options,
   return {};
 }
 
+/// Hands each segment the types of its inputs, as far as they follow from those of the model.
+Result<void> Session::State::prepare(std::span<const ValueType> types) const {
+  std::vector<InferredValue> known;
+  for (const ValueType& type : types) known.push_back({type, {}, std::nullopt});
+  TRIVET_ASSIGN(const Inference inference, infer(*graph, known));
+  for (const Segment& segment : segments) {
+    const auto prepare = prepare_of(*segment.provider);
+    if (prepare == nullptr) continue;
+    std::vector<TrvTensor> tensors;
+    std::vector<Shape> shapes(segment.inputs.size());
+    for (const ValueId id : segment.inputs) {
+      const ValueType& type = inference[id].type;
+      const auto shape = type.kind == ValueType::Kind::kTensor && type.shape
+                             ? constant_shape(*type.shape)
+                             : std::nullopt;
+      if (!shape || type.dtype == DType::kUndefined) break;
+      Shape& kept = shapes[tensors.size()];
+      kept = *shape;
+      tensors.push_back({.dtype = static_cast<std::int32_t>(type.dtype),
+                         .rank = static_cast<std::int32_t>(kept.size()),
+                         .dims = kept.data(),
+                         .data = nullptr,
+                         .bytes = 0});
+    }
+    if (tensors.size() < segment.inputs.size()) continue;
+    TrvError error{};
+    const std::int32_t code = prepare(segment.compiled, tensors.data(), &error);
+    if (code != TRV_OK) return tl::unexpected(abi::to_error(code, error));
+  }
+  return {};
+}
+
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
@@ -265,7 +309,10 @@ Result<std::unique_ptr<Session>> Session::create(const Model& model,
                                                  const SessionOptions& options) {
   auto state = std::make_unique<State>();
   Graph graph = *model.graph;
-  if (options.optimize) TRIVET_TRY(optimize(graph));
+  if (options.optimize) {
+    TRIVET_TRY(optimize(graph));
+    TRIVET_ASSIGN(graph, compact(graph));
+  }
   TRIVET_ASSIGN(const Inference inference,
                 infer(graph, declared_inputs(graph), {}, {.use_declared_types = true}));
   for (const ValueId id : graph.inputs())
@@ -280,6 +327,12 @@ Result<std::unique_ptr<Session>> Session::create(const Model& model,
       std::make_unique<TrvThreads>(options.threads > 0 ? options.threads : default_thread_count());
   TRIVET_ASSIGN(const std::vector<std::size_t> owner, state->assign(options));
   TRIVET_TRY(state->compile(options, owner));
+  release_free_memory();
+  std::vector<ValueType> types;
+  for (const Port& port : state->inputs) types.push_back(port.type);
+  const bool fixed = std::ranges::all_of(
+      types, [](const ValueType& type) { return type.shape && constant_shape(*type.shape); });
+  if (fixed) TRIVET_TRY(state->prepare(types));
   return std::unique_ptr<Session>(new Session(std::move(state)));
 }
 
@@ -304,6 +357,13 @@ Result<std::vector<std::string>> Session::describe() const {
     if (code != TRV_OK) return tl::unexpected(abi::to_error(code, error));
   }
   return out;
+}
+
+Result<void> Session::prepare(std::span<const Tensor> inputs) {
+  TRIVET_TRY(check_feed(state_->inputs, inputs));
+  std::vector<ValueType> types;
+  for (const Tensor& tensor : inputs) types.push_back(ValueType::of(tensor));
+  return state_->prepare(types);
 }
 
 Result<std::vector<Tensor>> Session::State::run(std::span<const Tensor> fed, StepLog* log) const {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "graph/graph.h"
+#include "provider/settings.h"
 #include "tensor/tensor.h"
 #include "trivet/provider.h"
 
@@ -25,6 +26,7 @@ struct SessionOptions {
   /// Without it, a node that the first provider does not claim is an error: a fallback is never
   /// silent.
   bool allow_fallback = false;
+  EngineSettings settings = {};
 };
 
 /// Which provider runs which nodes, after the optimiser passes.
@@ -62,6 +64,7 @@ struct RunProfile {
 
 class Session {
  public:
+  /// Where the model fixes the shapes of its inputs, the session is prepared for them at once.
   [[nodiscard]] static Result<std::unique_ptr<Session>> create(const Model& model,
                                                                const SessionOptions& options);
   ~Session();
@@ -74,6 +77,11 @@ class Session {
   [[nodiscard]] int threads() const;
   /// What each provider says of its segments: JSON objects, one per segment, in order.
   [[nodiscard]] Result<std::vector<std::string>> describe() const;
+
+  /// Makes ready for inputs of the types and shapes of these, so that the first run need not:
+  /// plans, packs weights and takes memory. What lies behind a shape that only a run tells is left
+  /// to it.
+  [[nodiscard]] Result<void> prepare(std::span<const Tensor> inputs);
 
   /// Inputs in the order of inputs(); outputs in that of outputs(). One call at a time. Any sizes
   /// that the symbolic dimensions allow are taken without loading again.

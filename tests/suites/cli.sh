@@ -100,6 +100,17 @@ grep -q 'FAIL  NaN or infinite' out || fail "ship does not fail for NaN: $(cat o
 (ulimit -v 200000 && trivet run $lite --random --shape batch=20000 >out 2>err)
 [ $? -eq 2 ] || fail "little memory: not exit code 2: $(head -c 300 err)"
 [ "$(wc -l <err)" -eq 1 ] || fail "little memory: not one line: $(head -c 300 err)"
+refused "more than the 1.0 MB of --max-memory" trivet run $lite --random --shape batch=1 --max-memory 1MB
+refused "cannot keep to --max-memory" trivet run $lite --random --provider reference --max-memory 1GiB
+refused "--max-memory" trivet run $lite --random --max-memory 64XB
+refused "--max-memory" trivet run $lite --random --max-memory -5
+refused "--memory" trivet run $lite --random --memory tiny
+expect 0 trivet run $lite --random --memory low --max-memory 0.1GiB
+json trivet bench $lite --runs 2 --warmup 0 --memory low --json
+holds "(lambda p: p['total_bytes'] == sum(v for k, v in p.items() if k != 'total_bytes'))(d['results'][0]['memory_plan'])"
+holds "d['results'][0]['memory_plan']['packed_weight_bytes'] > 0"
+json trivet bench $lite --runs 2 --warmup 0 --provider reference --json
+holds "d['results'][0]['memory_plan'] is None"
 trivet run $lite --random >/dev/full 2>err
 [ $? -eq 2 ] || fail "a full disk goes unnoticed"
 

@@ -72,13 +72,13 @@ Result<Kernel> depthwise_kernel(const Problem& p) {
   const std::int64_t taps = w.kernel_height * w.kernel_width;
   const std::int64_t channels = p.channels_out();
   const std::int64_t blocks = table.blocks(channels);
-  TRIVET_ASSIGN(
-      const Tensor packed, p.context.weights.get(weight, "depthwise", [&]() -> Result<Tensor> {
-        TRIVET_ASSIGN(Tensor out, Tensor::allocate(DType::kFloat32, {blocks * table.lanes * taps}));
-        table.pack_depthwise_weights(weight.data<float>().data(), channels, taps,
-                                     out.mutable_data<float>().data());
-        return out;
-      }));
+  TRIVET_ASSIGN(const Tensor packed,
+                p.context.weights.get(weight, "depthwise", blocks * table.lanes * taps,
+                                      [&](float* to) -> Result<void> {
+                                        table.pack_depthwise_weights(weight.data<float>().data(),
+                                                                     channels, taps, to);
+                                        return {};
+                                      }));
   const BlockedDepthwiseArgs base{.channels = channels, .window = w, .activation = p.activation};
   const std::int64_t row_work = w.out_width * taps * table.lanes;
   Kernel kernel;
@@ -185,19 +185,23 @@ Method choose_method(const Problem& p, const MergedGroups& groups) {
   const Method direct{.planar = planar};
   const bool possible = w.kernel_height == 3 && w.kernel_width == 3 && w.stride_height == 1 &&
                         w.stride_width == 1 && w.dilation_height == 1 && w.dilation_width == 1;
-  if (planar || !possible) return direct;
+  if (planar || !possible || p.context.low_memory) return direct;
   return std::min(
       {direct, Method{.winograd = 2}, Method{.winograd = 4}},
       [&](const Method& a, const Method& b) { return cost(a, p, groups) < cost(b, p, groups); });
 }
 
-Result<Tensor> pack(const Problem& p, const MergedGroups& groups, const Method& method) {
+/// The floats of one merged group's packed weights.
+std::int64_t packed_size_of(const Problem& p, const MergedGroups& groups, const Method& method) {
+  return p.table.blocks(groups.out_channels) * p.table.lanes * groups.in_channels *
+         method.weights_per_filter(element_count(p.plan.window.kernel));
+}
+
+Result<void> pack(const Problem& p, const MergedGroups& groups, const Method& method,
+                  float* packed) {
   const KernelTable& table = p.table;
   const Tensor& weight = *p.context.float_constant(1);
   const std::int64_t taps = element_count(p.plan.window.kernel);
-  const std::int64_t packed_size = table.blocks(groups.out_channels) * table.lanes *
-                                   groups.in_channels * method.weights_per_filter(taps);
-  TRIVET_ASSIGN(Tensor packed, Tensor::allocate(DType::kFloat32, {groups.count * packed_size}));
   for (std::int64_t g = 0; g < groups.count; ++g) {
     const std::int64_t in = groups.size(p.plan, g) * p.plan.in_channels;
     const std::int64_t out = groups.size(p.plan, g) * p.plan.out_channels;
@@ -207,14 +211,14 @@ Result<Tensor> pack(const Problem& p, const MergedGroups& groups, const Method& 
       TRIVET_ASSIGN(dense, merged_weights(weight, p.plan, groups, g));
       from = dense.data<float>().data();
     }
-    float* to = packed.mutable_data<float>().data() + g * packed_size;
+    float* to = packed + g * packed_size_of(p, groups, method);
     if (method.winograd != 0) {
       table.pack_winograd_weights(from, out, in, method.winograd, to);
     } else {
       table.pack_blocked_weights(from, out, in, taps, method.planar, to);
     }
   }
-  return packed;
+  return {};
 }
 
 /// How one image's group is divided among threads: over panels of channels, which each read all of
@@ -251,7 +255,8 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
   const Tensor& weight = *p.context.float_constant(1);
   TRIVET_ASSIGN(const Tensor packed,
                 p.context.weights.get(weight, cat(method_name(method), "/", p.plan.groups),
-                                      [&] { return pack(p, groups, method); }));
+                                      groups.count * packed_size_of(p, groups, method),
+                                      [&](float* to) { return pack(p, groups, method, to); }));
   BlockedConvArgs base{.in_channels = groups.in_channels,
                        .out_channels = groups.out_channels,
                        .window = w,

@@ -12,10 +12,10 @@ namespace {
 class CompiledProgram : public CompiledGraph {
  public:
   CompiledProgram(std::shared_ptr<const Graph> graph, std::vector<std::vector<std::size_t>> covered,
-                  ThreadPool& threads, const kernels::KernelTable& table)
+                  const CompileContext& context, const kernels::KernelTable& table)
       : graph_(std::move(graph)),
         covered_(std::move(covered)),
-        shared_{threads, table, {}},
+        shared_{context.threads, table, {}, context.settings},
         program_(*graph_, {}, shared_) {}
 
   Result<void> run(std::span<const Tensor> inputs, OutputSink& outputs) override {
@@ -34,6 +34,9 @@ class CompiledProgram : public CompiledGraph {
               .end_ns = time.end_ns});
     }
     return {};
+  }
+  Result<void> prepare(std::span<const ValueType> inputs) override {
+    return program_.prepare(inputs);
   }
   [[nodiscard]] std::string describe() const override { return program_.describe(); }
 
@@ -62,7 +65,7 @@ struct CpuEngine {
     auto graph = std::make_shared<Graph>(*context.graph);
     TRIVET_TRY(cpu::fuse(*graph));
     auto covered = cpu::covered_nodes(*context.graph, *graph);
-    return std::make_unique<CompiledProgram>(std::move(graph), std::move(covered), context.threads,
+    return std::make_unique<CompiledProgram>(std::move(graph), std::move(covered), context,
                                              kernels::table(isa));
   }
 };

@@ -49,19 +49,26 @@ struct Kernel {
 /// Weights in the order in which kernels read them. Packed once, and shared by all plans.
 class PackedWeights {
  public:
-  /// What `pack` gives for (weight, layout), from the cache when it was packed before. `layout`
-  /// names everything that the packing depends on.
-  Result<Tensor> get(const Tensor& weight, const std::string& layout,
-                     const std::function<Result<Tensor>()>& pack);
+  /// `floats` that `pack` writes for (weight, layout), from the cache when they were packed before.
+  /// `layout` names everything that the packing depends on.
+  Result<Tensor> get(const Tensor& weight, const std::string& layout, std::int64_t floats,
+                     const std::function<Result<void>(float* to)>& pack);
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  /// Whether some packing of the constant is here and the constant itself has left memory: it lies
+  /// in a file, and runs do not read it.
+  [[nodiscard]] bool replaces(const Tensor& weight) const;
+  /// A copy that packs nothing more and only counts: its tensors must not be read.
+  [[nodiscard]] PackedWeights counting() const;
 
  private:
   struct Entry {
     Tensor source;  ///< keeps the address that the key holds from being used again
     Tensor packed;
+    bool released = false;  ///< the source's pages, which come from a file
   };
   std::map<std::pair<const void*, std::string>, Entry> packed_;
   std::size_t bytes_ = 0;
+  bool counts_only_ = false;
 };
 
 /// What a selector sees: the node, and what is known of its inputs (numbers throughout, where their
@@ -73,6 +80,7 @@ struct SelectContext {
   const KernelTable& table;
   int threads;
   PackedWeights& weights;
+  bool low_memory = false;    ///< packed weights shall take no more room than the weights
   std::uint32_t blocked = 0;  ///< bit i: input i was computed in blocks of channels
 
   [[nodiscard]] bool is_blocked(std::size_t i) const { return (blocked >> i & 1U) != 0; }

@@ -35,19 +35,17 @@ void run_gemm(const KernelTable& table, const GemmArgs& args, ThreadPool& thread
   }
 }
 
-Result<Tensor> pack_b(const Tensor& b, bool transposed, const KernelTable& table) {
+Result<Tensor> packed_constant(const SelectContext& context, const Tensor& b, bool transposed) {
+  const KernelTable& table = context.table;
   const std::int64_t k = b.dim(transposed ? 1 : 0);
   const std::int64_t n = b.dim(transposed ? 0 : 1);
-  TRIVET_ASSIGN(Tensor packed, Tensor::allocate(DType::kFloat32, {table.packed_b_size(k, n)}));
-  const auto pack = transposed ? table.pack_b_transposed : table.pack_b;
-  pack(b.data<float>().data(), b.dim(1), k, n, 0, table.panel_count(n),
-       packed.mutable_data<float>().data());
-  return packed;
-}
-
-Result<Tensor> packed_constant(const SelectContext& context, const Tensor& b, bool transposed) {
-  return context.weights.get(b, transposed ? "gemm/transposed" : "gemm",
-                             [&] { return pack_b(b, transposed, context.table); });
+  return context.weights.get(
+      b, transposed ? "gemm/transposed" : "gemm", table.packed_b_size(k, n),
+      [&](float* to) -> Result<void> {
+        const auto pack = transposed ? table.pack_b_transposed : table.pack_b;
+        pack(b.data<float>().data(), b.dim(1), k, n, 0, table.panel_count(n), to);
+        return {};
+      });
 }
 
 /// The leading axes of A[..., m, k] as one.

@@ -82,6 +82,20 @@ Result<std::unique_ptr<Plan>> Plan::create(const Graph& graph,
   return plan;
 }
 
+Result<MemoryNeed> Plan::measure(const Graph& graph, std::span<const InferredValue> inputs,
+                                 std::span<const InferredValue> captures, const Shared& shared) {
+  Shared counting{shared.threads, shared.table, shared.weights.counting(), shared.settings, true};
+  TRIVET_ASSIGN(const std::unique_ptr<Plan> plan, create(graph, inputs, captures, counting));
+  return plan->memory();
+}
+
+MemoryNeed Plan::memory() const {
+  return {.packed = shared_.weights.bytes(),
+          .constants = constant_bytes_,
+          .arena = arena_bytes_,
+          .program = program_bytes(graph_)};
+}
+
 Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> captures,
                        OutputSink& outputs, std::vector<StepTime>* times) {
   const auto slot = [this](ValueId id) -> Tensor& { return frame_[static_cast<std::size_t>(id)]; };

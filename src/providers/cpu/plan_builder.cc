@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "providers/cpu/program.h"
 
@@ -42,7 +43,9 @@ Result<void> Plan::Builder::run() {
     TRIVET_TRY(add_step(static_cast<NodeId>(i)));
   for (const ValueId id : graph_.outputs()) make_plain(id);
   for (const ValueId id : graph_.outputs()) read(id, next_step());
+  count_constants();
   TRIVET_TRY(allocate_arena());
+  if (plan_.shared_.counts_only) return {};
   bind();
   plan_releases();
   return {};
@@ -167,7 +170,8 @@ Result<std::optional<Kernel>> Plan::Builder::select(const Node& node) {
     outputs.push_back(output == kNoValue ? nullptr : &inference_[output]);
   }
   return select_kernel({node, inputs, outputs, plan_.shared_.table,
-                        plan_.shared_.threads.thread_count(), plan_.shared_.weights, blocked});
+                        plan_.shared_.threads.thread_count(), plan_.shared_.weights,
+                        plan_.shared_.settings.low_memory, blocked});
 }
 
 /// The slots that the step's node reads and writes, in the forms that its kernel wants.
@@ -238,6 +242,19 @@ Result<void> Plan::Builder::add_step(NodeId id) {
   return {};
 }
 
+/// The bytes of the constants that stay in memory, as a run reads them or nothing released them.
+void Plan::Builder::count_constants() {
+  std::set<const void*> counted;
+  for (const Step& step : plan_.steps_) {
+    for (const SlotId id : step.reads) {
+      if (id == kNoValue || slot(id).place != Place::kConstant) continue;
+      const Tensor& constant = plan_.frame_[static_cast<std::size_t>(id)];
+      if (!plan_.shared_.weights.replaces(constant) && counted.insert(constant.raw()).second)
+        plan_.constant_bytes_ += constant.bytes();
+    }
+  }
+}
+
 Result<void> Plan::Builder::allocate_arena() {
   plan_.frame_.resize(slots_.size());
   plan_.planned_.resize(slots_.size(), false);
@@ -255,8 +272,10 @@ Result<void> Plan::Builder::allocate_arena() {
   for (const Step& step : plan_.steps_) {
     if (step.kernel) scratch = std::max(scratch, step.kernel->scratch_bytes);
   }
+  plan_.arena_bytes_ = plan.bytes + scratch;
+  if (plan_.shared_.counts_only) return {};
   TRIVET_ASSIGN(plan_.arena_,
-                Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(plan.bytes + scratch)}));
+                Tensor::allocate(DType::kUInt8, {static_cast<std::int64_t>(plan_.arena_bytes_)}));
   auto* base = static_cast<std::byte*>(plan_.arena_.mutable_raw());
   plan_.scratch_ = base + plan.bytes;
   for (std::size_t k = 0; k < ids.size(); ++k) {

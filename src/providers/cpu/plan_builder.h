@@ -68,6 +68,7 @@ class Plan::Builder {
   [[nodiscard]] std::optional<std::size_t> direct_position(ValueId id) const;
   [[nodiscard]] int next_step() const { return static_cast<int>(plan_.steps_.size()); }
   void read(SlotId id, int step);
+  void count_constants();
   Result<void> allocate_arena();
   void bind();
   void plan_releases();

@@ -10,6 +10,16 @@ namespace {
 /// Each plan holds an arena; a caller who alternates between a few sizes should not plan anew.
 constexpr std::size_t kMaxPlans = 4;
 
+std::string megabytes(std::size_t bytes) {
+  const std::size_t tenths = (bytes + 50'000) / 100'000;
+  return cat(tenths / 10, ".", tenths % 10, " MB");
+}
+
+std::string to_string(const MemoryNeed& need) {
+  return cat("packed weights ", megabytes(need.packed), ", constants ", megabytes(need.constants),
+             ", activations ", megabytes(need.arena), ", program ", megabytes(need.program));
+}
+
 }  // namespace
 
 Program::Program(const Graph& graph, std::vector<Tensor> known_captures, Shared& shared)
@@ -30,21 +40,62 @@ Result<Plan*> Program::plan_for(std::span<const Tensor> inputs, std::span<const 
     plans_.splice(plans_.begin(), plans_, it);
     return it->plan.get();
   }
-  Entry entry;
+  std::vector<Shape> shapes;
   std::vector<InferredValue> known_inputs;
   for (const Tensor& tensor : inputs) {
     known_inputs.push_back({ValueType::of(tensor), {}, std::nullopt});
-    entry.shapes.push_back(tensor.shape());
+    shapes.push_back(tensor.shape());
   }
   std::vector<InferredValue> known;
   for (std::size_t i = 0; i < captures.size(); ++i) {
     known.push_back({ValueType::of(captures[i]), known_captures_[i], std::nullopt});
-    entry.shapes.push_back(captures[i].shape());
+    shapes.push_back(captures[i].shape());
   }
-  TRIVET_ASSIGN(entry.plan, Plan::create(graph_, known_inputs, known, shared_));
+  return add_plan(std::move(shapes), known_inputs, known);
+}
+
+Result<Plan*> Program::add_plan(std::vector<Shape> shapes, std::span<const InferredValue> inputs,
+                                std::span<const InferredValue> captures) {
+  if (shared_.settings.max_memory != 0) TRIVET_TRY(check_memory(inputs, captures));
+  TRIVET_ASSIGN(auto plan, Plan::create(graph_, inputs, captures, shared_));
   if (plans_.size() == kMaxPlans) plans_.pop_back();
-  plans_.push_front(std::move(entry));
+  plans_.push_front({std::move(shapes), std::move(plan)});
   return plans_.front().plan.get();
+}
+
+/// Whether another plan keeps to the bound; those that are there go where it would not.
+Result<void> Program::check_memory(std::span<const InferredValue> inputs,
+                                   std::span<const InferredValue> captures) {
+  const std::size_t bound = shared_.settings.max_memory;
+  TRIVET_ASSIGN(const MemoryNeed need, Plan::measure(graph_, inputs, captures, shared_));
+  std::size_t total = need.total();
+  for (const Entry& entry : plans_) total += entry.plan->memory().arena;
+  if (total > bound) plans_.clear();
+  if (need.total() <= bound) return {};
+  std::string hint;
+  if (!shared_.settings.low_memory) {
+    Shared low{shared_.threads, shared_.table, {}, shared_.settings, true};
+    low.settings.low_memory = true;
+    TRIVET_ASSIGN(const MemoryNeed least, Plan::measure(graph_, inputs, captures, low));
+    if (least.total() < need.total())
+      hint = cat("; with --memory low it would be ", megabytes(least.total()));
+  }
+  return fail(ErrorCode::kOutOfMemory, "the model needs ", megabytes(need.total()), " (",
+              to_string(need), "), more than the ", megabytes(bound), " of --max-memory", hint);
+}
+
+Result<void> Program::prepare(std::span<const ValueType> inputs) {
+  std::vector<Shape> shapes;
+  std::vector<InferredValue> known;
+  for (const ValueType& type : inputs) {
+    const auto shape = type.shape ? constant_shape(*type.shape) : std::nullopt;
+    if (!shape) return {};
+    shapes.push_back(*shape);
+    known.push_back({type, {}, std::nullopt});
+  }
+  const auto there = std::ranges::find(plans_, shapes, &Entry::shapes);
+  if (there == plans_.end()) TRIVET_TRY(add_plan(std::move(shapes), known, {}));
+  return {};
 }
 
 Result<void> Program::run(std::span<const Tensor> inputs, std::span<const Tensor> captures,
@@ -59,12 +110,13 @@ Result<void> Program::run(std::span<const Tensor> inputs, std::span<const Tensor
 }
 
 std::string Program::describe() const {
-  std::string out =
-      "{\"packed_weight_bytes\": " + std::to_string(shared_.weights.bytes()) + ", \"plans\": [";
+  std::string out = cat("{\"packed_weight_bytes\": ", shared_.weights.bytes(),
+                        ", \"program_bytes\": ", program_bytes(graph_), ", \"plans\": [");
   for (const Entry& entry : plans_) {
     if (&entry != &plans_.front()) out += ", ";
-    out += "{\"arena_bytes\": " + std::to_string(entry.plan->arena_bytes()) + ", \"steps\": [" +
-           entry.plan->describe_steps() + "]}";
+    const MemoryNeed need = entry.plan->memory();
+    out += cat("{\"arena_bytes\": ", need.arena, ", \"constant_bytes\": ", need.constants,
+               ", \"steps\": [", entry.plan->describe_steps(), "]}");
   }
   return out + "]}";
 }

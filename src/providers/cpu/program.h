@@ -17,6 +17,9 @@ class Program {
   /// types are taken from what run() is given.
   Program(const Graph& graph, std::vector<Tensor> known_captures, Shared& shared);
 
+  /// Plans for inputs of these types, where their shapes are numbers.
+  Result<void> prepare(std::span<const ValueType> inputs);
+
   /// With `times`, they are filled with one entry per step of this graph.
   Result<void> run(std::span<const Tensor> inputs, std::span<const Tensor> captures,
                    OutputSink& outputs, std::vector<StepTime>* times = nullptr);
@@ -31,6 +34,10 @@ class Program {
   };
 
   Result<Plan*> plan_for(std::span<const Tensor> inputs, std::span<const Tensor> captures);
+  Result<Plan*> add_plan(std::vector<Shape> shapes, std::span<const InferredValue> inputs,
+                         std::span<const InferredValue> captures);
+  Result<void> check_memory(std::span<const InferredValue> inputs,
+                            std::span<const InferredValue> captures);
 
   const Graph& graph_;
   std::vector<Tensor> known_captures_;

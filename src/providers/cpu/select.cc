@@ -47,15 +47,35 @@ Result<std::optional<Kernel>> select_kernel(const SelectContext& context) {
 }
 
 Result<Tensor> PackedWeights::get(const Tensor& weight, const std::string& layout,
-                                  const std::function<Result<Tensor>()>& pack) {
+                                  std::int64_t floats,
+                                  const std::function<Result<void>(float* to)>& pack) {
   const auto key = std::pair(weight.raw(), layout + "/" + shape_to_string(weight.shape()));
   if (const auto it = packed_.find(key); it != packed_.end()) return it->second.packed;
-  TRIVET_ASSIGN(Tensor packed, pack());
+  if (counts_only_) {
+    Tensor nothing = Tensor::view(DType::kFloat32, {floats}, nullptr, nullptr);
+    bytes_ += nothing.bytes();
+    const bool mapped = MappedFile::release_mapped(weight.raw(), 0);
+    packed_.emplace(key, Entry{weight, nothing, mapped});
+    return nothing;
+  }
+  TRIVET_ASSIGN(Tensor packed, Tensor::allocate(DType::kFloat32, {floats}));
+  TRIVET_TRY(pack(packed.mutable_data<float>().data()));
   bytes_ += packed.bytes();
-  MappedFile::release_mapped(weight.raw(),
-                             weight.bytes());  // what is packed is not read from the file again
-  packed_.emplace(key, Entry{weight, packed});
+  // What is packed is not read from the file again.
+  const bool released = MappedFile::release_mapped(weight.raw(), weight.bytes());
+  packed_.emplace(key, Entry{weight, packed, released});
   return packed;
+}
+
+bool PackedWeights::replaces(const Tensor& weight) const {
+  const auto it = packed_.lower_bound({weight.raw(), ""});
+  return it != packed_.end() && it->first.first == weight.raw() && it->second.released;
+}
+
+PackedWeights PackedWeights::counting() const {
+  PackedWeights out = *this;
+  out.counts_only_ = true;
+  return out;
 }
 
 }  // namespace trivet::cpu

@@ -161,6 +161,10 @@ struct Engine {
   static bool claims(const Graph&, const Node& node) { return can_evaluate(node); }
 
   static Result<std::unique_ptr<CompiledGraph>> compile(const CompileContext& context) {
+    if (context.settings.max_memory != 0) {
+      return unsupported("provider '", kName,
+                         "' takes memory as it goes and cannot keep to --max-memory; 'cpu' can");
+    }
     return Interpreter::create(context.graph);
   }
 };
