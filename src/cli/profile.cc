@@ -20,6 +20,7 @@
 #include "cli/profile_text.h"
 #include "cli/progress.h"
 #include "cli/roofline.h"
+#include "measure/conditions.h"
 #include "measure/profile_file.h"
 #include "runtime/feed.h"
 
@@ -91,6 +92,12 @@ Result<std::unique_ptr<Session>> make_session(const ProfileFlags& flags, const M
   return Session::create(model, options);
 }
 
+std::vector<double> run_times_ms(const ProfileSamples& samples) {
+  std::vector<double> out;
+  for (const RunProfile& run : samples.runs) out.push_back(static_cast<double>(run.wall_ns) / 1e6);
+  return out;
+}
+
 Result<ProfileSamples> measure(Session& session, std::span<const Tensor> inputs,
                                const ProfileOptions& options) {
   Progress progress("profile", options.runs);
@@ -110,8 +117,13 @@ Result<int> profile_model(const ProfileFlags& flags, std::size_t top) {
     TRIVET_TRY(check_available_memory(static_cast<double>(*cost.peak_activation_bytes),
                                       "the activations"));
   }
+  TRIVET_TRY(session->prepare(inputs));
+  const ConditionsMeter meter;
   TRIVET_ASSIGN(const ProfileSamples samples, measure(*session, inputs, flags.measuring));
+  const Conditions conditions = meter.finish();
   Profile profile = summarize_profile(session->graph(), cost, samples);
+  for (const std::string& text : disturbances(run_times_ms(samples), conditions))
+    profile.notes.push_back("not quiet: " + text);
   profile.model = model.name;
   profile.threads = session->threads();
   std::string no_roofline;

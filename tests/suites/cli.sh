@@ -156,6 +156,11 @@ holds "d['nodes'] and not d['only_a'] and not d['only_b'] and all(abs(n['differe
 json trivet profile --compare p.json tests/profiles/onnxruntime.json --json
 holds "d['b']['source'] == 'onnxruntime' and len(d['nodes']) > 15 and not d['only_a']"
 expect 0 trivet profile --compare tests/profiles/onnxruntime.json p.json
+timeout 60 sh -c 'while :; do :; done' &
+busy=$!
+json trivet profile $lite --runs 200 --json
+holds "any('not quiet: other programs used' in note for note in d['notes'])"
+kill $busy
 refused "--force" trivet profile $lite --save p.json
 refused "--force" trivet profile $lite --trace t.json
 refused "same file" trivet profile $lite --trace x.json --save x.json
