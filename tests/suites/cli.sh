@@ -158,7 +158,7 @@ holds "d['b']['source'] == 'onnxruntime' and len(d['nodes']) > 15 and not d['onl
 expect 0 trivet profile --compare tests/profiles/onnxruntime.json p.json
 timeout 60 sh -c 'while :; do :; done' &
 busy=$!
-json trivet profile $lite --runs 200 --json
+json trivet profile $lite --runs 2000 --json
 holds "any('not quiet: other programs used' in note for note in d['notes'])"
 kill $busy
 refused "--force" trivet profile $lite --save p.json
