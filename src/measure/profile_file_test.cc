@@ -239,6 +239,26 @@ TEST(ImportTorch, SumsOperatorsPerRunAndCountsOutermostOnly) {
   EXPECT_EQ(profile.steps[2].op, "aten::frobnicate");
 }
 
+/// What PyTorch itself wrote: three steps of two convolutions and others, with operators inside
+/// operators.
+TEST(ImportTorch, AFileOfTheProfilerItself) {
+  const auto profile = read_profile(profiles_folder() + "torch.json");
+  ASSERT_TRUE(profile) << profile.error().message;
+  EXPECT_EQ(profile->source, "torch");
+  EXPECT_EQ(profile->runs, 3U);
+  Names operators;
+  double sum = 0;
+  for (const ProfileStep& step : profile->steps) {
+    operators.push_back(step.op);
+    sum += step.time_ms;
+  }
+  std::ranges::sort(operators);
+  EXPECT_EQ(operators, (Names{"Add", "BatchNormalization", "Conv", "Flatten", "Gemm",
+                              "GlobalAveragePool", "Relu", "Sigmoid", "Softmax"}));
+  EXPECT_LE(sum, profile->run_ms);
+  EXPECT_NEAR(sum / profile->run_ms, profile->coverage, 1e-9);
+}
+
 TEST(ImportTorch, WithoutStepsAllIsOneRun) {
   const Profile profile =
       parsed(trace_of({torch_event("aten::linear", 100, 50), torch_event("aten::addmm", 110, 30),
