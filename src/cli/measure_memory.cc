@@ -66,6 +66,9 @@ Result<ModelMemory> measure_model_memory(const std::string& model, const Session
   }
   if (flags.allow_fallback) arguments.emplace_back("--allow-fallback");
   if (flags.no_optimize) arguments.emplace_back("--no-optimize");
+  if (!flags.tune.empty()) arguments.insert(arguments.end(), {"--tune", flags.tune});
+  if (!flags.settings.tuning_cache.empty())
+    arguments.insert(arguments.end(), {"--tune-cache", flags.settings.tuning_cache});
   if (flags.settings.low_memory) arguments.insert(arguments.end(), {"--memory", "low"});
   for (const auto& [name, tensor] : feed) {
     if (tensor.rank() == 0) continue;

@@ -9,6 +9,7 @@
 
 #include "base/cpu_info.h"
 #include "base/output_file.h"
+#include "measure/machine_file.h"
 #include "providers/providers.h"
 #include "runtime/host.h"
 
@@ -45,6 +46,13 @@ void add_ranged(CLI::App& command, const std::string& flag, T& value,
                 const std::string& description, const std::string& value_name, Bound low,
                 Bound high) {
   command.add_option(flag, value, description)->check(CLI::Range(low, high))->type_name(value_name);
+}
+
+Result<Tuning> parse_tuning(const std::string& text) {
+  if (text.empty() || text == "off") return Tuning::kOff;
+  if (text == "quick") return Tuning::kQuick;
+  if (text == "full") return Tuning::kFull;
+  return invalid_argument("--tune is off, quick or full, not '", text, "'");
 }
 
 }  // namespace
@@ -174,6 +182,15 @@ void SessionFlags::add_to(CLI::App& command) {
   add_choice(command, "--memory", settings.low_memory, "fast", "low",
              "low: weights take little more room than in the file, which can cost speed "
              "(default fast)");
+  add_text(command, "--tune", tune,
+           "quick or full: time the ways to compute each layer on this machine, once, and keep the "
+           "fastest (default off: an estimate chooses)",
+           "off|quick|full");
+  add_text(command, "--tune-cache", settings.tuning_cache,
+           "File that keeps what --tune found (default: tuning.txt beside the machine file, in "
+           "~/.cache/trivet)",
+           "FILE");
+  only_with(command, "--tune-cache", "--tune");
   add_bytes(command, "--max-memory", settings.max_memory,
             "Refuse to load what would take more resident memory, such as 64MB or 1.5GiB");
 }
@@ -191,6 +208,12 @@ Result<SessionOptions> SessionFlags::to_options() const {
   options.optimize = !no_optimize;
   options.allow_fallback = allow_fallback;
   options.settings = settings;
+  TRIVET_ASSIGN(options.settings.tuning, parse_tuning(tune));
+  if (options.settings.tuning != Tuning::kOff && settings.tuning_cache.empty()) {
+    TRIVET_ASSIGN(const std::string machine, default_machine_file());
+    options.settings.tuning_cache =
+        std::filesystem::path(machine).replace_filename("tuning.txt").string();
+  }
   for (const std::string& name : providers) {
     TRIVET_ASSIGN(const TrvProvider* provider, provider_from_option(name));
     options.providers.push_back(provider);

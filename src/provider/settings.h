@@ -12,11 +12,18 @@
 
 namespace trivet {
 
+/// Whether the ways to compute a node are timed on this machine: not at all, so that an estimate
+/// chooses; once, briefly; or once, with as many runs as a noisy machine needs.
+enum class Tuning { kOff, kQuick, kFull };
+
 struct EngineSettings {
   /// Weights are packed without what costs memory and gains only speed (Winograd's transforms).
   bool low_memory = false;
   /// Most resident bytes of the model; 0 for no bound. An engine that cannot promise it refuses.
   std::size_t max_memory = 0;
+  Tuning tuning = Tuning::kOff;
+  /// The file that keeps what tuning found; empty: it is found again each time.
+  std::string tuning_cache = {};
 };
 
 /// The settings that differ from the defaults, by name.

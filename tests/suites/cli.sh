@@ -111,6 +111,13 @@ holds "(lambda p: p['total_bytes'] == sum(v for k, v in p.items() if k != 'total
 holds "d['results'][0]['memory_plan']['packed_weight_bytes'] > 0"
 json trivet bench $lite --runs 2 --warmup 0 --provider reference --json
 holds "d['results'][0]['memory_plan'] is None"
+expect 0 trivet run $lite --random --threads 2 --tune quick --tune-cache tune/new.txt
+cp tune/new.txt tuned.txt
+expect 0 trivet run $lite --random --threads 2 --tune quick --tune-cache tune/new.txt
+cmp -s tune/new.txt tuned.txt || fail "a second run with --tune quick tunes again"
+refused "--tune" trivet run $lite --random --tune fast
+refused "--tune-cache" trivet run $lite --random --tune-cache t.txt
+refused "/proc/none" trivet run $lite --random --tune full --tune-cache /proc/none/t.txt
 trivet run $lite --random >/dev/full 2>err
 [ $? -eq 2 ] || fail "a full disk goes unnoticed"
 

@@ -8,6 +8,7 @@
 #include "ops/support/fused.h"
 #include "providers/cpu/activation.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/tuner.h"
 
 namespace trivet::cpu {
 namespace {
@@ -177,7 +178,8 @@ std::int64_t cost(const Method& method, const Problem& p, const MergedGroups& gr
   return points * (in * out * (tiles + weight_cost) + kTransform * tiles * (in + out));
 }
 
-Method choose_method(const Problem& p, const MergedGroups& groups) {
+/// The methods that can compute it, the cheapest by the estimate first.
+std::vector<Method> methods_for(const Problem& p, const MergedGroups& groups) {
   const Window& w = p.window;
   // Fewer channels than a vector holds are read from their planes, which costs no conversion.
   const bool planar =
@@ -185,10 +187,10 @@ Method choose_method(const Problem& p, const MergedGroups& groups) {
   const Method direct{.planar = planar};
   const bool possible = w.kernel_height == 3 && w.kernel_width == 3 && w.stride_height == 1 &&
                         w.stride_width == 1 && w.dilation_height == 1 && w.dilation_width == 1;
-  if (planar || !possible || p.context.low_memory) return direct;
-  return std::min(
-      {direct, Method{.winograd = 2}, Method{.winograd = 4}},
-      [&](const Method& a, const Method& b) { return cost(a, p, groups) < cost(b, p, groups); });
+  if (planar || !possible || p.context.low_memory) return {direct};
+  std::vector<Method> out = {direct, Method{.winograd = 2}, Method{.winograd = 4}};
+  std::ranges::stable_sort(out, {}, [&](const Method& m) { return cost(m, p, groups); });
+  return out;
 }
 
 /// The floats of one merged group's packed weights.
@@ -221,6 +223,23 @@ Result<void> pack(const Problem& p, const MergedGroups& groups, const Method& me
   return {};
 }
 
+/// What a method's work comes in.
+struct Work {
+  std::int64_t panels;  ///< of channels
+  std::int64_t units;   ///< tiles of positions, or of Winograd's outputs
+  std::int64_t images;  ///< and merged groups of them
+  std::int64_t macs;
+
+  Work(const Problem& p, const MergedGroups& groups, const Method& method)
+      : panels(p.table.panel_count(groups.out_channels)),
+        units(method.winograd != 0 ? ceil_div(p.window.out_height, method.winograd) *
+                                         ceil_div(p.window.out_width, method.winograd)
+                                   : ceil_div(positions_of(p.window), p.table.tile_m)),
+        images(p.plan.batch * groups.count),
+        macs(positions_of(p.window) * images * groups.in_channels * groups.out_channels *
+             element_count(p.plan.window.kernel)) {}
+};
+
 /// How one image's group is divided among threads: over panels of channels, which each read all of
 /// the input, or over positions (tiles of Winograd's), which each read all weights.
 struct ConvSplit {
@@ -228,16 +247,18 @@ struct ConvSplit {
   bool by_panel = false;
 };
 
-ConvSplit split_conv(std::int64_t panels, std::int64_t units, std::int64_t images, int threads,
-                     std::int64_t macs, bool weights_are_larger) {
-  if (threads == 1 || macs < kLeastWork) return {};
-  if (images % threads == 0) return {};  // whole images keep the threads equally busy
-  const bool many_panels = panels >= 4 * threads || panels % threads == 0;
-  if (many_panels && (weights_are_larger || units < 4 * threads)) {
-    return {std::min<std::int64_t>(threads, panels), true};
-  }
-  if (units >= panels) return {std::min<std::int64_t>(threads, units), false};
-  return {std::min<std::int64_t>(threads, panels), true};
+/// The divisions that keep the threads busy, the best by the estimate first.
+std::vector<ConvSplit> splits_for(const Work& work, int threads, bool weights_are_larger) {
+  if (threads == 1 || work.macs < kLeastWork) return {{}};
+  if (work.images % threads == 0) return {{}};  // whole images keep the threads equally busy
+  const ConvSplit by_panel{std::min<std::int64_t>(threads, work.panels), true};
+  const ConvSplit by_unit{std::min<std::int64_t>(threads, work.units), false};
+  const bool many_panels = work.panels >= 4 * threads || work.panels % threads == 0;
+  const bool panels_first =
+      many_panels ? weights_are_larger || work.units < 4 * threads || work.units < work.panels
+                  : work.units < work.panels;
+  if (panels_first) return {by_panel, by_unit};
+  return {by_unit, by_panel};
 }
 
 /// The names of kernels live as long as the program.
@@ -247,11 +268,22 @@ std::string_view method_name(const Method& method) {
   return method.planar ? "conv-planar" : "conv";
 }
 
-Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
+/// A method, and how its work is divided.
+struct Way {
+  Method method;
+  ConvSplit split;
+
+  [[nodiscard]] std::string name() const {
+    if (split.parts == 1) return std::string(method_name(method));
+    return cat(method_name(method), split.by_panel ? "/panels" : "/positions");
+  }
+};
+
+Result<Kernel> dense_kernel(const Problem& p, const MergedGroups& groups, const Way& way) {
   const KernelTable& table = p.table;
   const Window& w = p.window;
-  const MergedGroups groups = merge_groups(p.plan, table.lanes);
-  const Method method = choose_method(p, groups);
+  const Method method = way.method;
+  const ConvSplit parts = way.split;
   const Tensor& weight = *p.context.float_constant(1);
   TRIVET_ASSIGN(const Tensor packed,
                 p.context.weights.get(weight, cat(method_name(method), "/", p.plan.groups),
@@ -268,16 +300,9 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
                16);
   const std::int64_t positions = positions_of(w);
   const std::int64_t size = method.winograd;
-  const std::int64_t units = size != 0 ? ceil_div(w.out_height, size) * ceil_div(w.out_width, size)
-                                       : ceil_div(positions, table.tile_m);
-  const std::int64_t images = p.plan.batch * groups.count;
-  const std::int64_t panels = table.panel_count(groups.out_channels);
+  const Work work(p, groups, method);
   const std::int64_t packed_size = packed.size() / groups.count;
   const std::int64_t in_size = groups.in_channels * w.in_height * w.in_width;
-  const std::int64_t macs = positions * images * groups.in_channels * groups.out_channels *
-                            element_count(p.plan.window.kernel);
-  const ConvSplit parts =
-      split_conv(panels, units, images, p.context.threads, macs, packed_size > in_size);
   Kernel kernel;
   kernel.name = method_name(method);
   kernel.scratch_bytes =
@@ -309,15 +334,15 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
       call.bias = bias == nullptr ? nullptr : bias + group * groups.out_channels;
       call.residual = residual == nullptr ? nullptr : residual + to;
       call.output = args.output() + to;
-      const std::int64_t all = parts.by_panel ? panels : units;
+      const std::int64_t all = parts.by_panel ? work.panels : work.units;
       const std::int64_t begin = all * part / parts.parts;
       const std::int64_t end = all * (part + 1) / parts.parts;
       const std::int64_t panel_begin = parts.by_panel ? begin : 0;
       // The last group may have fewer.
       const std::int64_t panel_end =
-          std::min(parts.by_panel ? end : panels, table.panel_count(call.out_channels));
+          std::min(parts.by_panel ? end : work.panels, table.panel_count(call.out_channels));
       const std::int64_t unit_begin = parts.by_panel ? 0 : begin;
-      const std::int64_t unit_end = parts.by_panel ? units : end;
+      const std::int64_t unit_end = parts.by_panel ? work.units : end;
       float* own = scratch + worker * scratch_floats;
       if (size != 0) {
         table.winograd(call, size, unit_begin, unit_end, panel_begin, panel_end, own);
@@ -327,13 +352,63 @@ Result<std::optional<Kernel>> dense_kernel(const Problem& p) {
                            own);
       }
     };
-    if (images * parts.parts == 1 || macs < kLeastWork) {
-      for (std::int64_t task = 0; task < images * parts.parts; ++task) run_part(task, 0);
+    const std::int64_t tasks = work.images * parts.parts;
+    if (tasks == 1 || work.macs < kLeastWork) {
+      for (std::int64_t task = 0; task < tasks; ++task) run_part(task, 0);
     } else {
-      args.threads.parallel_for(images * parts.parts, run_part);
+      args.threads.parallel_for(tasks, run_part);
     }
   };
-  return std::optional(std::move(kernel));
+  return kernel;
+}
+
+/// Every way, the one that the estimates prefer first.
+std::vector<Way> ways_for(const Problem& p, const MergedGroups& groups) {
+  std::vector<Way> out;
+  const Window& w = p.window;
+  const std::int64_t in_size = groups.in_channels * w.in_height * w.in_width;
+  for (const Method& method : methods_for(p, groups)) {
+    const bool weights_are_larger = packed_size_of(p, groups, method) > in_size;
+    const Work work(p, groups, method);
+    for (const ConvSplit& split : splits_for(work, p.context.threads, weights_are_larger)) {
+      const Way way{method, split};
+      if (std::ranges::find(out, way.name(), &Way::name) == out.end()) out.push_back(way);
+    }
+  }
+  return out;
+}
+
+/// All that the time depends on, for the tuner's file.
+std::string key_of(const Problem& p) {
+  const Window& w = p.window;
+  return cat("conv ", p.plan.batch, "x", p.channels_in(), "x", w.in_height, "x", w.in_width, " to ",
+             p.channels_out(), " kernel ", w.kernel_height, "x", w.kernel_width, " stride ",
+             w.stride_height, "x", w.stride_width, " dilation ", w.dilation_height, "x",
+             w.dilation_width, " pad ", w.pad_top, "x", w.pad_left, " out ", w.out_height, "x",
+             w.out_width, " groups ", p.plan.groups, p.context.has_input(3) ? " residual" : "",
+             p.context.is_blocked(0) ? " blocked" : "", p.context.low_memory ? " low" : "", " on ",
+             p.context.threads);
+}
+
+Result<Way> choose_way(const Problem& p, const MergedGroups& groups) {
+  const std::vector<Way> ways = ways_for(p, groups);
+  if (p.context.tuner == nullptr) return ways.front();
+  PackedWeights trials;  // those that lose must not stay
+  SelectContext context = p.context.with(trials);
+  const Problem trial{context, p.table, p.plan, p.window, p.activation};
+  std::vector<Candidate> candidates;
+  for (const Way& way : ways)
+    candidates.push_back({way.name(), [&] { return dense_kernel(trial, groups, way); }});
+  const Window& w = p.window;
+  const std::int64_t planes = p.plan.batch * p.channels_in() * w.in_height * w.in_width;
+  const std::int64_t input = ways.front().method.planar ? planes : p.plan.batch * p.blocked_in();
+  const std::int64_t output = p.plan.batch * p.blocked_out();
+  const std::int64_t bias = p.context.has_input(2) ? p.channels_out() : 0;
+  const std::int64_t residual = p.context.has_input(3) ? output : 0;
+  TRIVET_ASSIGN(
+      const std::size_t best,
+      p.context.tuner->choose(key_of(p), candidates, {{input, 0, bias, residual}, output}));
+  return ways[best];
 }
 
 Result<std::optional<Kernel>> select_conv(const SelectContext& context) {
@@ -369,7 +444,10 @@ Result<std::optional<Kernel>> select_conv(const SelectContext& context) {
     TRIVET_ASSIGN(Kernel kernel, depthwise_kernel(problem));
     return std::optional(std::move(kernel));
   }
-  return dense_kernel(problem);
+  const MergedGroups groups = merge_groups(plan, context.table.lanes);
+  TRIVET_ASSIGN(const Way way, choose_way(problem, groups));
+  TRIVET_ASSIGN(Kernel kernel, dense_kernel(problem, groups, way));
+  return std::optional(std::move(kernel));
 }
 
 constexpr std::array<SelectorEntry, 2> kEntries = {

@@ -5,9 +5,18 @@
 #include "provider/builtin.h"
 #include "providers/cpu/fuse.h"
 #include "providers/cpu/program.h"
+#include "providers/cpu/tuner.h"
 
 namespace trivet {
 namespace {
+
+std::optional<cpu::Tuner> make_tuner(const CompileContext& context,
+                                     const kernels::KernelTable& table) {
+  const EngineSettings& settings = context.settings;
+  if (settings.tuning == Tuning::kOff) return std::nullopt;
+  return cpu::Tuner(settings.tuning, cpu::TuningCache(settings.tuning_cache, table.isa),
+                    context.threads);
+}
 
 class CompiledProgram : public CompiledGraph {
  public:
@@ -15,7 +24,8 @@ class CompiledProgram : public CompiledGraph {
                   const CompileContext& context, const kernels::KernelTable& table)
       : graph_(std::move(graph)),
         covered_(std::move(covered)),
-        shared_{context.threads, table, {}, context.settings},
+        tuner_(make_tuner(context, table)),
+        shared_{context.threads, table, {}, context.settings, tuner_ ? &*tuner_ : nullptr},
         program_(*graph_, {}, shared_) {}
 
   Result<void> run(std::span<const Tensor> inputs, OutputSink& outputs) override {
@@ -44,6 +54,7 @@ class CompiledProgram : public CompiledGraph {
   std::shared_ptr<const Graph> graph_;
   std::vector<std::vector<std::size_t>> covered_;  ///< by node of graph_: those it was made of
   std::vector<cpu::StepTime> times_;               ///< of the latest profiled run
+  std::optional<cpu::Tuner> tuner_;
   cpu::Shared shared_;
   cpu::Program program_;
 };

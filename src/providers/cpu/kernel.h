@@ -71,6 +71,8 @@ class PackedWeights {
   bool counts_only_ = false;
 };
 
+class Tuner;
+
 /// What a selector sees: the node, and what is known of its inputs (numbers throughout, where their
 /// shape is known at all) and outputs.
 struct SelectContext {
@@ -80,12 +82,17 @@ struct SelectContext {
   const KernelTable& table;
   int threads;
   PackedWeights& weights;
+  Tuner* tuner = nullptr;     ///< null: an estimate chooses
   bool low_memory = false;    ///< packed weights shall take no more room than the weights
   std::uint32_t blocked = 0;  ///< bit i: input i was computed in blocks of channels
 
   [[nodiscard]] bool is_blocked(std::size_t i) const { return (blocked >> i & 1U) != 0; }
   [[nodiscard]] bool has_input(std::size_t i) const {
     return i < inputs.size() && inputs[i] != nullptr;
+  }
+  /// The same, with another place for packed weights.
+  [[nodiscard]] SelectContext with(PackedWeights& other) const {
+    return {node, inputs, outputs, table, threads, other, tuner, low_memory, blocked};
   }
   /// The value of a constant float32 input; null otherwise.
   [[nodiscard]] const Tensor* float_constant(std::size_t i) const;

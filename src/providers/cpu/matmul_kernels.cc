@@ -6,6 +6,7 @@
 #include "ops/support/fused.h"
 #include "providers/cpu/activation.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/tuner.h"
 
 namespace trivet::cpu {
 namespace {
@@ -16,13 +17,19 @@ using kernels::GemmArgs;
 /// Products below this many multiply-accumulates stay on one thread.
 constexpr std::int64_t kLeastWork = 1 << 15;
 
-/// Runs one product on all threads: over rows or over panels, whichever there are more of.
-void run_gemm(const KernelTable& table, const GemmArgs& args, ThreadPool& threads) {
+/// Whether rows are divided among threads, and not panels of columns: whichever there are more of.
+bool prefers_rows(const KernelTable& table, const GemmArgs& args, int threads) {
+  const std::int64_t tiles = table.tile_count(args.m);
+  return tiles >= 2 * threads && tiles >= table.panel_count(args.n);
+}
+
+/// Runs one product on all threads.
+void run_gemm(const KernelTable& table, const GemmArgs& args, bool by_rows, ThreadPool& threads) {
   const std::int64_t panels = table.panel_count(args.n);
   const std::int64_t tiles = table.tile_count(args.m);
   const std::int64_t work_per_tile = args.n * args.k * table.tile_m;
   const std::int64_t work_per_panel = args.m * args.k * table.panel_n;
-  if (tiles >= 2 * threads.thread_count() && tiles >= panels) {
+  if (by_rows) {
     split(threads, tiles, kLeastWork / std::max<std::int64_t>(work_per_tile, 1) + 1,
           [&](std::int64_t begin, std::int64_t end, int) {
             table.gemm(args, begin * table.tile_m, std::min(end * table.tile_m, args.m), 0, panels);
@@ -203,6 +210,45 @@ Result<std::optional<Kernel>> select_gemm(const SelectContext& context) {
                        {.alpha = attributes.float_or("alpha", 1.0F)});
 }
 
+Kernel gemm_kernel(const KernelTable& table, const GemmArgs& base, const Tensor& packed,
+                   bool by_rows) {
+  Kernel kernel;
+  kernel.name = "gemm";
+  kernel.run = [base, packed, by_rows, &table](const KernelArgs& args) {
+    GemmArgs call = base;
+    call.a = args.input(0);
+    call.c = args.output();
+    call.epilogue.column_bias = args.input(2);
+    call.epilogue.residual = args.input(3);
+    run_gemm(table, call, by_rows, args.threads);
+  };
+  return kernel;
+}
+
+/// Whether threads share rows: as estimated, or as measured.
+Result<bool> choose_rows(const SelectContext& context, const GemmArgs& base, const Tensor& packed) {
+  const KernelTable& table = context.table;
+  const bool estimate = prefers_rows(table, base, context.threads);
+  const bool one_way = context.threads == 1 || base.m * base.n * base.k < kLeastWork ||
+                       table.tile_count(base.m) == 1 || table.panel_count(base.n) == 1;
+  const bool only_counted = packed.raw() == nullptr;  // PackedWeights::counting()
+  if (context.tuner == nullptr || one_way || only_counted) return estimate;
+  const auto candidate = [&](bool by_rows) {
+    return Candidate{by_rows ? "gemm/rows" : "gemm/panels", [&, by_rows] {
+                       return Result<Kernel>(gemm_kernel(table, base, packed, by_rows));
+                     }};
+  };
+  const Candidate candidates[] = {candidate(estimate), candidate(!estimate)};
+  const std::int64_t bias = context.has_input(2) ? base.n : 0;
+  const std::int64_t residual = context.has_input(3) ? base.m * base.n : 0;
+  const std::string key = cat("gemm ", base.m, "x", base.n, "x", base.k,
+                              residual > 0 ? " residual" : "", " on ", context.threads);
+  TRIVET_ASSIGN(const std::size_t best,
+                context.tuner->choose(key, candidates,
+                                      {{base.m * base.k, 0, bias, residual}, base.m * base.n}));
+  return best == 0 ? estimate : !estimate;
+}
+
 constexpr std::array<SelectorEntry, 4> kEntries = {
     {{"MatMul", select_matmul},
      {"trivet.PermutedMatMul", select_permuted_matmul},
@@ -225,17 +271,8 @@ Result<std::optional<Kernel>> matrix_kernel(const SelectContext& context, const 
                       .b = packed.data<float>().data(),
                       .c_stride = n,
                       .epilogue = epilogue};
-  Kernel kernel;
-  kernel.name = "gemm";
-  kernel.run = [base, packed, &table = context.table](const KernelArgs& args) {
-    GemmArgs call = base;
-    call.a = args.input(0);
-    call.c = args.output();
-    call.epilogue.column_bias = args.input(2);
-    call.epilogue.residual = args.input(3);
-    run_gemm(table, call, args.threads);
-  };
-  return std::optional(std::move(kernel));
+  TRIVET_ASSIGN(const bool by_rows, choose_rows(context, base, packed));
+  return std::optional(gemm_kernel(context.table, base, packed, by_rows));
 }
 
 std::span<const SelectorEntry> matmul_selectors() { return kEntries; }

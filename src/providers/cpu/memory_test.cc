@@ -64,7 +64,7 @@ std::size_t total_of(const Session& session) {
          number(session, "arena_bytes") + number(session, "constant_bytes");
 }
 
-TEST(Memory, FixedShapesArePlannedAtLoad) {
+TEST(CpuMemory, FixedShapesArePlannedAtLoad) {
   const auto fixed = load(conv_model(1), {});
   ASSERT_TRUE(fixed) << fixed.error().message;
   EXPECT_EQ(plans(**fixed), 1);
@@ -77,7 +77,7 @@ TEST(Memory, FixedShapesArePlannedAtLoad) {
 }
 
 /// To the byte: the figure of the refusal is what the plan comes to hold.
-TEST(Memory, TheBoundIsThePlansOwnFigure) {
+TEST(CpuMemory, TheBoundIsThePlansOwnFigure) {
   const Model model = conv_model(1);
   const auto session = load(model, {});
   ASSERT_TRUE(session) << session.error().message;
@@ -91,14 +91,14 @@ TEST(Memory, TheBoundIsThePlansOwnFigure) {
   EXPECT_NE(refused.error().message.find("--memory low"), std::string::npos);
 }
 
-TEST(Memory, LowPacksLittleMoreThanTheWeights) {
+TEST(CpuMemory, LowPacksLittleMoreThanTheWeights) {
   const auto low = load(conv_model(1), {.low_memory = true});
   ASSERT_TRUE(low) << low.error().message;
   EXPECT_LE(number(**low, "packed_weight_bytes"), 13U * kChannels * kChannels * 9 * 4 / 10);
 }
 
 /// Plans of other shapes make room; what none can make fit is refused, and the session goes on.
-TEST(Memory, PlansOfEarlierShapesGoFirst) {
+TEST(CpuMemory, PlansOfEarlierShapesGoFirst) {
   const Model model = conv_model(Dim::symbol("n"));
   const auto unbounded = load(model, {});
   ASSERT_TRUE(unbounded);
@@ -114,7 +114,7 @@ TEST(Memory, PlansOfEarlierShapesGoFirst) {
   EXPECT_TRUE((*session)->run(std::vector{images(1)}));
 }
 
-TEST(Memory, AnEngineThatCannotPromiseRefuses) {
+TEST(CpuMemory, AnEngineThatCannotPromiseRefuses) {
   const auto session = load(conv_model(1), {.max_memory = 1'000'000'000}, reference_provider());
   ASSERT_FALSE(session);
   EXPECT_EQ(session.error().code, ErrorCode::kUnsupported);

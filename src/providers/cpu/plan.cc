@@ -84,7 +84,8 @@ Result<std::unique_ptr<Plan>> Plan::create(const Graph& graph,
 
 Result<MemoryNeed> Plan::measure(const Graph& graph, std::span<const InferredValue> inputs,
                                  std::span<const InferredValue> captures, const Shared& shared) {
-  Shared counting{shared.threads, shared.table, shared.weights.counting(), shared.settings, true};
+  Shared counting{shared.threads,  shared.table, shared.weights.counting(),
+                  shared.settings, shared.tuner, true};
   TRIVET_ASSIGN(const std::unique_ptr<Plan> plan, create(graph, inputs, captures, counting));
   return plan->memory();
 }

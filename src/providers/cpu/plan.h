@@ -23,6 +23,7 @@ struct Shared {
   const KernelTable& table;
   PackedWeights weights;
   EngineSettings settings = {};
+  Tuner* tuner = nullptr;
   bool counts_only = false;  ///< plans are made to be measured and cannot run
 };
 

@@ -171,7 +171,7 @@ Result<std::optional<Kernel>> Plan::Builder::select(const Node& node) {
   }
   return select_kernel({node, inputs, outputs, plan_.shared_.table,
                         plan_.shared_.threads.thread_count(), plan_.shared_.weights,
-                        plan_.shared_.settings.low_memory, blocked});
+                        plan_.shared_.tuner, plan_.shared_.settings.low_memory, blocked});
 }
 
 /// The slots that the step's node reads and writes, in the forms that its kernel wants.

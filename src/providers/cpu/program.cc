@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/flush_subnormals.h"
+#include "providers/cpu/tuner.h"
 
 namespace trivet::cpu {
 namespace {
@@ -58,6 +59,7 @@ Result<Plan*> Program::add_plan(std::vector<Shape> shapes, std::span<const Infer
                                 std::span<const InferredValue> captures) {
   if (shared_.settings.max_memory != 0) TRIVET_TRY(check_memory(inputs, captures));
   TRIVET_ASSIGN(auto plan, Plan::create(graph_, inputs, captures, shared_));
+  if (shared_.tuner != nullptr) TRIVET_TRY(shared_.tuner->save());
   if (plans_.size() == kMaxPlans) plans_.pop_back();
   plans_.push_front({std::move(shapes), std::move(plan)});
   return plans_.front().plan.get();
@@ -74,7 +76,7 @@ Result<void> Program::check_memory(std::span<const InferredValue> inputs,
   if (need.total() <= bound) return {};
   std::string hint;
   if (!shared_.settings.low_memory) {
-    Shared low{shared_.threads, shared_.table, {}, shared_.settings, true};
+    Shared low{shared_.threads, shared_.table, {}, shared_.settings, shared_.tuner, true};
     low.settings.low_memory = true;
     TRIVET_ASSIGN(const MemoryNeed least, Plan::measure(graph_, inputs, captures, low));
     if (least.total() < need.total())
