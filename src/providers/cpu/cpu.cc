@@ -6,6 +6,7 @@
 #include "providers/cpu/fuse.h"
 #include "providers/cpu/program.h"
 #include "providers/cpu/tuner.h"
+#include "providers/cpu/widen.h"
 
 namespace trivet {
 namespace {
@@ -59,6 +60,12 @@ class CompiledProgram : public CompiledGraph {
   cpu::Program program_;
 };
 
+/// Puts the nodes of the original graph for those of the widened one; its Casts are of none.
+void name_origins(std::vector<std::size_t>& nodes, const std::vector<NodeId>& origin) {
+  std::erase_if(nodes, [&](std::size_t node) { return origin[node] == kNoNode; });
+  for (std::size_t& node : nodes) node = static_cast<std::size_t>(origin[node]);
+}
+
 struct CpuEngine {
   static constexpr const char* kName = "cpu";
   static constexpr const char* kDescription =
@@ -74,8 +81,11 @@ struct CpuEngine {
   static Result<std::unique_ptr<CompiledGraph>> compile(const CompileContext& context) {
     TRIVET_ASSIGN(const Isa isa, selected_isa());
     auto graph = std::make_shared<Graph>(*context.graph);
+    TRIVET_ASSIGN(const std::vector<NodeId> origin, cpu::widen_halves(*graph));
+    const Graph widened = *graph;
     TRIVET_TRY(cpu::fuse(*graph));
-    auto covered = cpu::covered_nodes(*context.graph, *graph);
+    auto covered = cpu::covered_nodes(widened, *graph);
+    for (std::vector<std::size_t>& nodes : covered) name_origins(nodes, origin);
     return std::make_unique<CompiledProgram>(std::move(graph), std::move(covered), context,
                                              kernels::table(isa));
   }

@@ -138,6 +138,7 @@ struct SelectorEntry {
 [[nodiscard]] std::span<const SelectorEntry> elementwise_selectors();
 [[nodiscard]] std::span<const SelectorEntry> row_selectors();
 [[nodiscard]] std::span<const SelectorEntry> layout_selectors();
+[[nodiscard]] std::span<const SelectorEntry> cast_selectors();
 
 /// Splits [0, units) into one contiguous range per thread and calls fn(begin, end, worker); on the
 /// calling thread alone where there is less than `least` for each.

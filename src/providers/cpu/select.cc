@@ -10,8 +10,9 @@ namespace {
 
 std::unordered_map<std::string_view, Selector> collect() {
   std::unordered_map<std::string_view, Selector> all;
-  for (const auto entries : {conv_selectors(), matmul_selectors(), pool_selectors(),
-                             elementwise_selectors(), row_selectors(), layout_selectors()}) {
+  for (const auto entries :
+       {conv_selectors(), matmul_selectors(), pool_selectors(), elementwise_selectors(),
+        row_selectors(), layout_selectors(), cast_selectors()}) {
     for (const SelectorEntry& entry : entries) all.emplace(entry.op, entry.select);
   }
   return all;
