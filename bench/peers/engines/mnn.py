@@ -1,20 +1,31 @@
 """MNN: its own converter reads ONNX."""
 
 import subprocess
+import sys
 
 import MNN
 import numpy as np
-import onnx
 
-from engines.errors import CannotConvert, last_words, script_of
+from engines.errors import CannotConvert, last_words
+
+
+def run_tool(name, result, *arguments):
+    """Calls a tool that makes the file `result`.
+
+    The wheel has scripts for them, but those install a further package when they start, and send names,
+    sizes and the machine's number to MNN's maker.
+    """
+    code = f"import sys, _tools; _tools.{name}(sys.argv)"
+    command = [sys.executable, "-c", code, *arguments]
+    done = subprocess.run(command, cwd=result.parent, capture_output=True, text=True)
+    if done.returncode or not result.is_file():
+        raise CannotConvert(f"{name}: {last_words(done)}")
 
 
 def convert(model, folder):
     result = folder / "model.mnn"
-    command = [script_of("mnnconvert"), "-f", "ONNX", "--modelFile", model, "--MNNModel", result]
-    done = subprocess.run([*command, "--bizCode", "trivet"], cwd=folder, capture_output=True, text=True)
-    if done.returncode or not result.is_file():
-        raise CannotConvert(f"mnnconvert: {last_words(done)}")
+    files = ["--modelFile", model, "--MNNModel", result]
+    run_tool("mnnconvert", result, "-f", "ONNX", *files, "--bizCode", "trivet")
     return result
 
 
