@@ -1,5 +1,6 @@
 """Tests of the Python side itself: no network, no C++ build, under a second."""
 
+import dataclasses
 import json
 import pathlib
 import pickle
@@ -16,6 +17,7 @@ from onnx import helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench" / "peers")]
+import agreement  # noqa: E402
 import build_efficientnet_lite0  # noqa: E402
 import cases  # noqa: E402
 import children  # noqa: E402
@@ -160,7 +162,9 @@ class PeerReport(unittest.TestCase):
             "date": "2026-01-02 03:04 UTC",
             "machine": machine.describe(),
             "versions": {"trivet": "trivet 9", "onnxruntime": "onnxruntime 8", "ncnn": "ncnn 7"},
-            "settings": {"perturbation": 1e-6, "tolerances": {"float32": 1e-3}},
+            "settings": {
+                "precisions": {k: dataclasses.asdict(v) for k, v in agreement.PRECISIONS.items()},
+            },
             "results": [
                 result("a", 1, {"trivet": timed(10.0), "onnxruntime": peer, "ncnn": failed}),
                 result("a", 4, {"trivet": timed(100.0), "onnxruntime": peer, "ncnn": failed}),
@@ -277,11 +281,11 @@ class PeerCases(unittest.TestCase):
     def test_a_perturbation_moves_floats_a_little(self):
         rng = np.random.default_rng(0)
         ones = np.ones(1000, np.float32)
-        moved = cases.perturbed(ones, rng)
+        moved = cases.perturbed(ones, 1e-6, rng)
         self.assertEqual(moved.dtype, np.float32)
         self.assertTrue(np.all(moved != ones) and np.allclose(moved, ones, rtol=2e-6))
         indices = np.arange(3)
-        self.assertIs(cases.perturbed(indices, rng), indices)
+        self.assertIs(cases.perturbed(indices, 1e-6, rng), indices)
 
 
 class Assets(unittest.TestCase):

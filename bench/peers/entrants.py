@@ -5,19 +5,18 @@ import importlib.metadata
 import json
 import math
 import os
-import shutil
 import subprocess
-import sys
 import time
 
 import engines
 import sampling
-from cases import LOAD_TIMEOUT_S, ROOT, TOLERANCES, WORKER, serve_command
+from agreement import PRECISIONS
+from cases import LOAD_TIMEOUT_S, ROOT, serve_command
 from children import Child, EngineFailed
+from conversions import made_once
 from machine import ForeignLoad
 
 TRIVET = ROOT / "build" / "release" / "trivet"
-CONVERT_TIMEOUT_S = 300
 NAMES = ["trivet", *engines.PEERS]
 
 
@@ -34,25 +33,7 @@ def version(name):
 def converted(engine, case):
     """The file that the engine loads for the case; made once per version. EngineFailed says why not."""
     folder = case.folder / version(engine).replace(", ", "+").replace(" ", "-")
-    note = folder / "converted.json"
-    if not note.is_file():
-        folder.mkdir(exist_ok=True)
-        # Some converters write to the file that they read, which the other engines have mapped.
-        copy = folder / "source.onnx"
-        shutil.copy(case.file, copy)
-        command = [sys.executable, WORKER, "convert", engine, copy, folder]
-        with Child(command, folder / "convert.log") as child:
-            try:
-                answer = child.read_answer(CONVERT_TIMEOUT_S)
-            except EngineFailed as error:
-                answer = {"error": str(error)}
-        if answer.get("file") != copy.name:
-            copy.unlink()
-        note.write_text(json.dumps(answer))
-    answer = json.loads(note.read_text())
-    if "error" in answer:
-        raise EngineFailed(f"cannot convert: {answer['error']}")
-    return folder / answer["file"]
+    return made_once(folder, "convert", engine, case.file)
 
 
 def command_of(engine, case, threads, precision):
@@ -60,7 +41,7 @@ def command_of(engine, case, threads, precision):
     description = case.folder / "reference.json"
     if engine != "trivet":
         command = serve_command(engine, converted(engine, case), threads, description)
-        return command if precision == "float32" else [*command, precision]
+        return [*command, precision] if precision == "bfloat16" else command
     inputs = json.loads(description.read_text())["inputs"]
     feeds = [word for name, file in inputs.items() for word in ("--input", f"{name}={case.folder / file}")]
     return [TRIVET, "bench-worker", case.file, "--threads", str(threads), *feeds]
@@ -90,14 +71,19 @@ class Entrant:
         saved = case.folder / f"{self.engine}.npz"
         saved.unlink(missing_ok=True)
         child.ask(f"save {saved}", LOAD_TIMEOUT_S)
-        gap = case.difference(saved)
-        self.facts["difference"] = gap if math.isfinite(gap) else None
-        if case.comparable and not gap <= TOLERANCES[self.precision]:
-            child.stop()
-            raise EngineFailed(f"wrong: the outputs differ by {gap:.2g} of the largest magnitude")
         self.run_ms = min(child.ask("run 3", LOAD_TIMEOUT_S)["ms"])
         child.stop()
+        self.check(case, *case.compare(saved))
         self.child = child
+
+    def check(self, case, gap, similarity):
+        """Notes how far the outputs are from the reference's; EngineFailed says that they are wrong."""
+        self.facts["difference"] = gap if math.isfinite(gap) else None
+        self.facts["cosine"] = similarity if math.isfinite(similarity) else None
+        precision = PRECISIONS[self.precision]
+        objection = precision.objection(gap, similarity, case.sensitivity)
+        if objection and precision.comparable(case.sensitivity):
+            raise EngineFailed(objection)
 
     def take_turn(self, turn_s, load):
         warm_up = sampling.warm_up_runs(self.run_ms)
@@ -168,7 +154,7 @@ def measure(case, threads, precision, plan):
         "precision": precision,
         "inputs": case.shapes,
         "sensitivity": case.sensitivity if math.isfinite(case.sensitivity) else None,
-        "comparable": case.comparable,
+        "comparable": PRECISIONS[precision].comparable(case.sensitivity),
         "foreign_cpu": load.share(),
         "load_average_before": load_average,
         "engines": {entrant.engine: entrant.facts for entrant in entrants},
