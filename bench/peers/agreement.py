@@ -40,10 +40,17 @@ class Precision:
         return None
 
 
-# Winograd's transforms alone cost 1e-5 to 1e-4; bfloat16 has 8 bits.
+# Winograd's transforms alone cost 1e-5 to 1e-4; bfloat16 has 8 bits. A value of the QDQ file on the other
+# side of a rounding border moves steps in all layers behind it: docs/BENCHMARKS.md has the measurements.
 PRECISIONS = {
     "float32": Precision("float32", tolerance=1e-3),
     "bfloat16": Precision("bfloat16", tolerance=1e-1, trivet="float32"),
+    "qdq": Precision(
+        "int8, the same QDQ file", tolerance=0.02, margin=3, perturbation=1e-4, chaotic=1 / 3
+    ),
+    "int8": Precision(
+        "int8, each engine's own quantisation", tolerance=None, least_cosine=0.5, trivet="float32"
+    ),
 }
 
 

@@ -89,12 +89,24 @@ def save_reference(folder, name):
         child.ask(f"save {folder / name}.npz", LOAD_TIMEOUT_S)
 
 
-def write_case(folder, name, arrays, outputs):
-    """NAME.json, which `worker.py serve` reads, and the arrays beside it."""
+def save_arrays(folder, name, arrays):
+    """The names of the files, by those of the arrays."""
     files = {key: f"{name}.{index}.npy" for index, key in enumerate(arrays)}
     for key, array in arrays.items():
         np.save(folder / files[key], array)
+    return files
+
+
+def write_case(folder, name, arrays, outputs):
+    """NAME.json, which `worker.py serve` reads, and the arrays beside it."""
+    files = save_arrays(folder, name, arrays)
     (folder / f"{name}.json").write_text(json.dumps({"inputs": files, "outputs": outputs}))
+
+
+def read_case(folder, name):
+    """The arrays and the names of the outputs that write_case() was given."""
+    case = json.loads((folder / f"{name}.json").read_text())
+    return {key: np.load(folder / file) for key, file in case["inputs"].items()}, case["outputs"]
 
 
 def write_references(folder, arrays, outputs, perturbation, rng):

@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import engines
+import quantisation
 import sampling
 from agreement import PRECISIONS
 from cases import LOAD_TIMEOUT_S, ROOT, serve_command
@@ -30,17 +31,21 @@ def version(name):
     return told.strip() + (f" ({commit})" if commit else "")
 
 
-def converted(engine, case):
+def converted(engine, case, precision, seed):
     """The file that the engine loads for the case; made once per version. EngineFailed says why not."""
-    folder = case.folder / version(engine).replace(", ", "+").replace(" ", "-")
-    return made_once(folder, "convert", engine, case.file)
+    made_by = version(engine).replace(", ", "+").replace(" ", "-")
+    if precision != "int8":
+        return made_once(case.folder / made_by, "convert", engine, case.file)
+    folder = case.folder / f"int8-{quantisation.key()}-{made_by}"
+    return made_once(folder, "quantise", engine, case.file, quantisation.calibration(case, seed))
 
 
-def command_of(engine, case, threads, precision):
+def command_of(engine, case, threads, precision, seed):
     """Starts a process that loads the case and waits."""
     description = case.folder / "reference.json"
     if engine != "trivet":
-        command = serve_command(engine, converted(engine, case), threads, description)
+        file = converted(engine, case, precision, seed)
+        command = serve_command(engine, file, threads, description)
         return [*command, precision] if precision == "bfloat16" else command
     inputs = json.loads(description.read_text())["inputs"]
     feeds = [word for name, file in inputs.items() for word in ("--input", f"{name}={case.folder / file}")]
@@ -62,10 +67,11 @@ class Entrant:
         self.child = None
         self.facts |= {"status": "failed", "reason": reason}
 
-    def start(self, stack, case, threads):
+    def start(self, stack, case, threads, seed):
         """Loads the model and checks the outputs; leaves the child stopped."""
         log = case.folder / f"{self.engine}.log"
-        child = stack.enter_context(Child(command_of(self.engine, case, threads, self.precision), log))
+        command = command_of(self.engine, case, threads, self.precision, seed)
+        child = stack.enter_context(Child(command, log))
         ready = child.read_answer(LOAD_TIMEOUT_S)
         self.facts |= {"load_ms": ready["load_ms"], "first_run_ms": ready["first_run_ms"]}
         saved = case.folder / f"{self.engine}.npz"
@@ -107,10 +113,10 @@ class Entrant:
             self.facts["ratio"] = sampling.ratio_interval(self.rounds, own_rounds)
 
 
-def start_all(entrants, stack, case, threads):
+def start_all(entrants, stack, case, threads, seed):
     for entrant in entrants:
         try:
-            entrant.start(stack, case, threads)
+            entrant.start(stack, case, threads, seed)
         except EngineFailed as error:
             entrant.fail(str(error))
 
@@ -133,7 +139,7 @@ def take_rounds(entrants, plan, load):
 
 def knows(engine, precision):
     """Trivet takes part in every table: where it does not know the precision, with its float32."""
-    return engine == "trivet" or precision == "float32" or engines.PEERS[engine].bfloat16
+    return engine == "trivet" or precision != "bfloat16" or engines.PEERS[engine].bfloat16
 
 
 def measure(case, threads, precision, plan):
@@ -141,7 +147,7 @@ def measure(case, threads, precision, plan):
     entrants = [Entrant(name, precision) for name in plan.engines if knows(name, precision)]
     load, load_average = ForeignLoad(), os.getloadavg()[0]
     with contextlib.ExitStack() as stack:
-        start_all(entrants, stack, case, threads)
+        start_all(entrants, stack, case, threads, plan.seed)
         take_rounds(entrants, plan, load)
         timed = {entrant.engine: entrant for entrant in entrants if entrant.child}
     own = timed["trivet"].rounds if "trivet" in timed else None

@@ -22,6 +22,7 @@ import sys
 
 import entrants
 import machine
+import quantisation
 import report
 import sampling
 from agreement import PRECISIONS
@@ -116,6 +117,7 @@ def settings_of(plan):
         "rounds": plan.rounds,
         "warm_up": sampling.WARM_UP,
         "seed": plan.seed,
+        "qdq_file": quantisation.settings(),
         "precisions": {name: dataclasses.asdict(PRECISIONS[name]) for name in plan.precisions},
     }
 
@@ -138,6 +140,8 @@ def summary(result):
 def measure_model(model, batch, precision, plan, document):
     say(f"{model.stem}, batch {batch}, {precision}: preparing")
     case = prepare(model, batch, plan.seed)
+    if precision == "qdq":
+        case = quantisation.same_file(case, plan.seed)
     for threads in plan.threads:
         document["results"].append(entrants.measure(case, threads, precision, plan))
         say(summary(document["results"][-1]))

@@ -32,10 +32,19 @@ def timed(result, name):
     return facts if facts.get("status") == "timed" else None
 
 
+def shows_difference(result):
+    return PRECISIONS[result["precision"]].least_cosine is not None
+
+
+def percent(difference):
+    return "–" if difference is None else f"{number(100 * difference)} %"
+
+
 def time_cell(result, name):
     facts = timed(result, name)
     if facts:
-        return f"{number(facts['p50_ms'])} ({number(facts['min_ms'])})"
+        time = f"{number(facts['p50_ms'])} ({number(facts['min_ms'])})"
+        return f"{time}, {percent(facts['difference'])}" if shows_difference(result) else time
     return "wrong" if result["engines"][name]["reason"].startswith("wrong") else "–"
 
 
@@ -68,7 +77,8 @@ def thread_text(count):
 def latency_tables(results, names):
     """Times and ratios of one thread count, a line per model."""
     peers = [name for name in names if name != "trivet"]
-    out = "Milliseconds, p50 (minimum):\n\n"
+    what = ", largest difference from the outputs of float32 in % of their largest magnitude"
+    out = f"Milliseconds, p50 (minimum){what if shows_difference(results[0]) else ''}:\n\n"
     out += table(
         ["model", *(TITLES[name] for name in names)],
         [[label(r), *(time_cell(r, name) for name in names)] for r in results],

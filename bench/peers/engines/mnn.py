@@ -1,5 +1,7 @@
-"""MNN: its own converter reads ONNX."""
+"""MNN: its own converter reads ONNX, and its own quantiser what that makes."""
 
+import json
+import shutil
 import subprocess
 import sys
 
@@ -26,6 +28,28 @@ def convert(model, folder):
     result = folder / "model.mnn"
     files = ["--modelFile", model, "--MNNModel", result]
     run_tool("mnnconvert", result, "-f", "ONNX", *files, "--bizCode", "trivet")
+    return result
+
+
+def write_samples(folder, calibration):
+    """A folder for each, with a text file for each input: rows of equal length, whatever the shape."""
+    for index, sample in enumerate(calibration):
+        (folder / str(index)).mkdir(parents=True)
+        for name, array in sample.items():
+            rows = array.reshape(-1, array.shape[-1] if array.ndim else 1)
+            np.savetxt(folder / str(index) / f"{name}.txt", rows, fmt="%.8g")
+
+
+def quantise(model, folder, calibration):
+    source = convert(model, folder)
+    samples, settings, result = folder / "samples", folder / "settings.json", folder / "quantised.mnn"
+    write_samples(samples, calibration)
+    shapes = [{"name": name, "shape": list(array.shape)} for name, array in calibration[0].items()]
+    methods = {"feature_quantize_method": "KL", "weight_quantize_method": "MAX_ABS"}  # its defaults
+    document = {"path": f"{samples}/", "input_type": "sequence", "inputs": shapes, **methods}
+    settings.write_text(json.dumps(document))
+    run_tool("mnnquant", result, source, result, settings)
+    shutil.rmtree(samples)
     return result
 
 
