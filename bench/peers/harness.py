@@ -3,8 +3,12 @@
 
 One process per engine holds the model loaded. The engines take turns in shuffled rounds, and all but the
 one whose turn it is are stopped. An engine's times count only if its outputs agree with those of ONNX
-Runtime without optimiser. Everything computes in float32; with bfloat16 among the precisions, the engines
-that know it are measured in it too, beside Trivet's float32. docs/BENCHMARKS.md says how to read the tables.
+Runtime without optimiser. Precisions:
+  float32   every engine
+  bfloat16  those that know it, beside Trivet's float32
+  qdq       int8: every engine loads one QDQ file, made by ONNX Runtime's static quantiser
+  int8      each peer as its own quantiser makes it, beside Trivet's float32
+docs/BENCHMARKS.md says how to read the tables.
 
 Writes OUT.json and OUT.md; with --publish also docs/benchmarks.json and the tables in docs/BENCHMARKS.md.
 Exit code 0 if every model was measured, 1 if one could not be, 2 for bad usage.

@@ -5,9 +5,9 @@ quantise(model, folder, calibration)  the same, of a float model in int8, by the
 load(file, threads, inputs, outputs)  returns a function that runs the model once on the inputs, a dict of
                                       arrays by name, and returns the outputs, in the order of their names
 
-`model` is an ONNX file whose input shapes are fixed, `calibration` a list of inputs. A run goes from arrays in memory to arrays in memory,
-and computes in float32 what the file does not have in int8; where a peer is said to know bfloat16 too, load() takes `precision` as a further
-argument. The modules are imported in an engine's own process only.
+`model` is an ONNX file whose input shapes are fixed, `calibration` a list of inputs. A run goes from arrays
+in memory to arrays in memory, and computes in float32 what the file does not have in int8; where a peer is
+said to know bfloat16 too, load() takes `precision` as a further argument. The modules are imported in an engine's own process only.
 """
 
 import dataclasses
