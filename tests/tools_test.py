@@ -273,10 +273,10 @@ class Agreement(unittest.TestCase):
         self.assertTrue(precision.comparable(0.33))
         self.assertFalse(precision.comparable(0.34))  # three times as much would be unrelated
 
-    def test_own_quantisation_is_wrong_only_where_nothing_is_left(self):
+    def test_own_quantisation_is_wrong_where_the_cosine_is_low(self):
         precision = agreement.PRECISIONS["int8"]
-        self.assertIsNone(precision.objection(5.0, 0.51, 1e-6))
-        for cosine, words in ((0.49, "0.49"), (-1, "-1.00"), (math.nan, "nan")):
+        self.assertIsNone(precision.objection(5.0, 0.71, 1e-6))
+        for cosine, words in ((0.69, "0.69"), (-1, "-1.00"), (math.nan, "nan")):
             self.assertIn(f"cosine of {words}", precision.objection(0.0, cosine, 1e-6))
 
     def test_cosine(self):
