@@ -1,6 +1,9 @@
 """Tests of the Python side itself: no network, no C++ build, under a second."""
 
+import ast
+import dataclasses
 import json
+import math
 import pathlib
 import pickle
 import subprocess
@@ -16,12 +19,17 @@ from onnx import helper
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench" / "peers")]
+import agreement  # noqa: E402
 import build_efficientnet_lite0  # noqa: E402
 import cases  # noqa: E402
 import children  # noqa: E402
+import conversions  # noqa: E402
+import engines  # noqa: E402
+import entrants  # noqa: E402
 import fetch  # noqa: E402
 import machine  # noqa: E402
 import mutators  # noqa: E402
+import quantisation  # noqa: E402
 import report  # noqa: E402
 import sampling  # noqa: E402
 import torch_file  # noqa: E402
@@ -160,7 +168,9 @@ class PeerReport(unittest.TestCase):
             "date": "2026-01-02 03:04 UTC",
             "machine": machine.describe(),
             "versions": {"trivet": "trivet 9", "onnxruntime": "onnxruntime 8", "ncnn": "ncnn 7"},
-            "settings": {"perturbation": 1e-6, "tolerances": {"float32": 1e-3}},
+            "settings": {
+                "precisions": {k: dataclasses.asdict(v) for k, v in agreement.PRECISIONS.items()},
+            },
             "results": [
                 result("a", 1, {"trivet": timed(10.0), "onnxruntime": peer, "ncnn": failed}),
                 result("a", 4, {"trivet": timed(100.0), "onnxruntime": peer, "ncnn": failed}),
@@ -199,6 +209,31 @@ class PeerReport(unittest.TestCase):
         self.assertIn("| model | Trivet | ONNX Runtime |\n", table)
         self.assertIn("| 4 | 25.0 | 1.25 | – |\n", text)  # the curve is of float32
 
+    def test_int8_shows_what_quantising_costs(self):
+        facts = {"precision": "int8", "comparable": True}
+        result = self.document["results"][0] | facts
+        result["engines"] = {
+            "trivet": {"status": "timed", "p50_ms": 4, "min_ms": 3, "difference": 1e-7},
+            "ncnn": {"status": "timed", "p50_ms": 2, "min_ms": 1, "difference": 0.0312, "ratio": [0.5] * 3},
+        }
+        self.document["results"].append(result)
+        title = "### int8, each engine's own quantisation, 1 thread, beside Trivet's float32\n"
+        table = report.markdown(self.document).partition(title)[2]
+        self.assertIn("largest difference from the outputs of float32", table)
+        self.assertIn("| a | 4.00 (3.00), 0.00 % | 2.00 (1.00), 3.12 % |\n", table)
+        self.assertIn("| a | 0.50 [0.50, 0.50] |\n", table)
+
+    def test_reasons_and_chaos_are_told_by_precision(self):
+        failed = {"status": "failed", "reason": "cannot convert: no DequantizeLinear"}
+        facts = {"precision": "qdq", "comparable": False, "engines": {"ncnn": failed}}
+        self.document["results"].append(self.document["results"][0] | facts)
+        text = report.markdown(self.document)
+        reasons = text.partition("Not measured in int8, the same QDQ file:\n\n")[2]
+        self.assertTrue(reasons.startswith("- ncnn, a: cannot convert: no DequantizeLinear\n"))
+        self.assertIn("Not measured in float32:\n\n- ncnn, a, a at batch 4, b: cannot", text)
+        self.assertIn("(float32): a relative change of the inputs by 1e-06 moves", text)
+        self.assertIn("(int8, the same QDQ file): a relative change of the inputs by 0.0001 moves", text)
+
     def test_a_quiet_machine_and_agreeing_outputs_need_no_note(self):
         self.document["results"].pop()
         text = report.markdown(self.document)
@@ -218,6 +253,148 @@ class PeerReport(unittest.TestCase):
     def test_a_page_without_markers_is_refused(self):
         with self.assertRaisesRegex(ValueError, "peers:begin"):
             report.with_block(f"{report.END} {report.BEGIN}", "text")
+
+
+class Agreement(unittest.TestCase):
+    def test_what_float_computes_has_a_fixed_tolerance(self):
+        for name, right, wrong in (("float32", 9e-4, 2e-3), ("bfloat16", 0.09, 0.2)):
+            precision = agreement.PRECISIONS[name]
+            self.assertIsNone(precision.objection(right, 1, 1e-6))
+            self.assertRegex(precision.objection(wrong, 1, 1e-6), "^wrong: the outputs differ by 0.*2 of")
+            self.assertRegex(precision.objection(math.nan, 1, 1e-6), "^wrong")
+            self.assertTrue(precision.comparable(1e-3))
+            self.assertFalse(precision.comparable(2e-3))
+
+    def test_the_qdq_file_may_differ_by_what_rounding_does_to_it(self):
+        precision = agreement.PRECISIONS["qdq"]
+        measured = ((0, 0.019, True), (0, 0.021, False), (0.1, 0.29, True), (0.1, 0.31, False))
+        for sensitivity, gap, right in measured:
+            self.assertEqual(precision.objection(gap, 1, sensitivity) is None, right)
+        self.assertTrue(precision.comparable(0.33))
+        self.assertFalse(precision.comparable(0.34))  # three times as much would be unrelated
+
+    def test_own_quantisation_is_wrong_where_the_cosine_is_low(self):
+        precision = agreement.PRECISIONS["int8"]
+        self.assertIsNone(precision.objection(5.0, 0.71, 1e-6))
+        for cosine, words in ((0.69, "0.69"), (-1, "-1.00"), (math.nan, "nan")):
+            self.assertIn(f"cosine of {words}", precision.objection(0.0, cosine, 1e-6))
+
+    def test_cosine(self):
+        rng = np.random.default_rng(3)
+        a, b = rng.standard_normal((2, 10, 100))
+        self.assertAlmostEqual(agreement.cosine(3 * a - 2 * a.mean(), a), 1)
+        self.assertAlmostEqual(agreement.cosine(2 * a.mean() - a, a), -1)
+        self.assertLess(abs(agreement.cosine(b, a)), 0.12)
+        self.assertLess(abs(agreement.cosine(b + 100, a + 100)), 0.12)  # the offset is no likeness
+        self.assertLess(agreement.cosine(a + 100, a), 0.1)
+        self.assertEqual(agreement.cosine(np.float32([-2]), np.float32([3])), -1)
+        self.assertEqual(agreement.cosine(np.ones(3), np.ones(3)), 1)
+        self.assertEqual(agreement.cosine(np.arange(3), np.ones(3)), 0)
+        for ours in (a.T, a * np.nan):
+            self.assertTrue(math.isnan(agreement.cosine(ours, a)))
+
+    def test_the_worst_output_counts(self):
+        with tempfile.TemporaryDirectory() as folder:
+            ours, theirs, fewer, broken = (f"{folder}/{name}.npz" for name in "abcd")
+            one, two = np.arange(4.0), np.float64([1, -2, 1, 0])
+            np.savez(ours, one, -two)
+            np.savez(theirs, one, two)
+            np.savez(fewer, one)
+            np.savez(broken, one, two * np.nan)
+            np.testing.assert_allclose(agreement.compare(ours, theirs), (2, -1))
+            self.assertEqual(agreement.compare(fewer, theirs)[0], np.inf)
+            for file in (fewer, broken):
+                self.assertTrue(math.isnan(agreement.compare(file, theirs)[1]))
+
+
+class Conversions(unittest.TestCase):
+    # Writes what it was called with to its copy of the model, and "no layer" as an error if asked to.
+    WORKER = """import json, pathlib, sys
+verb, engine, model, folder, *rest = sys.argv[1:]
+pathlib.Path(model).write_text("spoiled")
+with open(folder + "/calls", "a") as calls: calls.write(f"{verb} {engine} {rest} ")
+print(json.dumps({"error": "no layer"} if engine == "poor" else {"file": "calls"}))
+"""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.source = self.folder / "model.onnx"
+        self.source.write_text("model")
+        worker = self.folder / "worker.py"
+        worker.write_text(self.WORKER)
+        self.enterContext(mock.patch.object(conversions, "WORKER", worker))
+
+    def test_it_is_made_once_of_a_copy(self):
+        for _ in range(2):
+            made = conversions.made_once(self.folder / "x", "quantise", "rich", self.source, "inputs.json")
+            self.assertEqual(made.read_text(), "quantise rich ['inputs.json'] ")
+        self.assertEqual(self.source.read_text(), "model")
+        self.assertFalse((self.folder / "x" / "source.onnx").exists())
+
+    def test_the_reason_is_kept(self):
+        for _ in range(2):
+            with self.assertRaisesRegex(children.EngineFailed, "^cannot convert: no layer$"):
+                conversions.made_once(self.folder / "y", "convert", "poor", self.source)
+        self.assertEqual((self.folder / "y" / "calls").read_text(), "convert poor [] ")
+
+
+class Quantisation(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        value = helper.make_tensor_value_info
+        ends = [value("x", 1, [2, 3])], [value("y", 1, [2, 3])]
+        graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", *ends)
+        self.case = cases.Case("m", 2, self.folder, {"x": [2, 3]})
+        onnx.save(helper.make_model(graph), self.case.file)
+        self.own = np.float32([[1, 2, 3], [4, 5, 6]])
+        cases.write_case(self.folder, "reference", {"x": self.own}, ["y"])
+
+    def test_calibration_starts_with_the_input_that_is_measured(self):
+        files = json.loads(quantisation.calibration(self.case, 7).read_text())
+        arrays = [np.load(self.folder / sample["x"]) for sample in files]
+        self.assertEqual(len(arrays), quantisation.INPUTS)
+        np.testing.assert_array_equal(arrays[0], self.own)
+        self.assertTrue(all(a.shape == (2, 3) and a.dtype == np.float32 for a in arrays))
+        self.assertEqual(len({a.tobytes() for a in arrays}), quantisation.INPUTS)
+
+    def test_a_conversion_is_kept_by_precision_and_calibration(self):
+        with (
+            mock.patch.object(entrants, "version", return_value="mnn 9, pnnx 8"),
+            mock.patch.object(entrants, "made_once") as made,
+        ):
+            for precision, saturates in (("float32", True), ("int8", True), ("int8", False)):
+                with mock.patch.object(machine, "saturates", return_value=saturates):
+                    entrants.converted("mnn", self.case, precision, 0)
+        calls = [call.args for call in made.call_args_list]
+        self.assertEqual([verb for _, verb, *_ in calls], ["convert", "quantise", "quantise"])
+        names = [folder.name for folder, *_ in calls]
+        self.assertEqual(names[0], "mnn-9+pnnx-8")
+        self.assertRegex(names[1], "^int8-[0-9a-f]{8}-mnn-9[+]pnnx-8$")
+        self.assertEqual(len(set(names)), 3)
+
+    def test_narrow_weights_are_for_x86_without_vnni(self):
+        for architecture, isa, narrow in (
+            ("x86_64", ["avx2", "fma"], True),
+            ("x86_64", ["avx2", "avx_vnni"], False),
+            ("x86_64", ["avx512f", "avx512_vnni"], False),
+            ("aarch64", ["asimd"], False),
+        ):
+            facts = {"architecture": architecture, "isa": isa}
+            with mock.patch.object(machine, "describe", return_value=facts):
+                self.assertEqual(machine.saturates(), narrow)
+                self.assertEqual(quantisation.settings()["reduce_range"], narrow)
+
+    def test_every_engine_converts_quantises_and_loads(self):
+        for name in engines.PEERS:
+            source = pathlib.Path(engines.__file__).with_name(f"{name}.py").read_text()
+            defined = {node.name for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+            self.assertLessEqual({"convert", "quantise", "load"}, defined, name)
+
+    def test_only_who_knows_bfloat16_is_in_its_table(self):
+        known = [name for name in entrants.NAMES if entrants.knows(name, "bfloat16")]
+        self.assertEqual(known, ["trivet", "openvino"])
+        for precision in ("float32", "qdq", "int8"):
+            self.assertTrue(all(entrants.knows(name, precision) for name in entrants.NAMES))
 
 
 class PeerChildren(unittest.TestCase):
@@ -277,11 +454,11 @@ class PeerCases(unittest.TestCase):
     def test_a_perturbation_moves_floats_a_little(self):
         rng = np.random.default_rng(0)
         ones = np.ones(1000, np.float32)
-        moved = cases.perturbed(ones, rng)
+        moved = cases.perturbed(ones, 1e-6, rng)
         self.assertEqual(moved.dtype, np.float32)
         self.assertTrue(np.all(moved != ones) and np.allclose(moved, ones, rtol=2e-6))
         indices = np.arange(3)
-        self.assertIs(cases.perturbed(indices, rng), indices)
+        self.assertIs(cases.perturbed(indices, 1e-6, rng), indices)
 
 
 class Assets(unittest.TestCase):

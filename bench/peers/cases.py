@@ -9,18 +9,13 @@ import sys
 import numpy as np
 import onnx
 
+from agreement import PRECISIONS, compare
 from children import Child
+from conversions import WORKER
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-WORKER = pathlib.Path(__file__).with_name("worker.py")
-sys.path.insert(0, str(ROOT / "tools"))
-from difference import difference  # noqa: E402
-
 CACHE = ROOT / ".cache" / "peers"
 OPEN_DIMENSION = 224  # size given to a symbolic dimension that is not the batch
-PERTURBATION = 1e-6  # relative; about eight units in the last place of float32
-# Of the output's largest magnitude. Winograd's transforms alone cost 1e-5 to 1e-4; bfloat16 has 8 bits.
-TOLERANCES = {"float32": 1e-3, "bfloat16": 1e-1}
 LOAD_TIMEOUT_S = 300
 
 
@@ -34,28 +29,15 @@ class Case:
     batch: int
     folder: pathlib.Path
     shapes: dict  # of the inputs, by name
-    sensitivity: float = np.nan  # change of the reference's outputs when its inputs change by PERTURBATION
+    sensitivity: float = np.nan  # difference that a perturbation of the inputs makes in the reference
 
     @property
     def file(self):
         return self.folder / "model.onnx"
 
-    @property
-    def comparable(self):
-        """False where rounding alone moves the outputs by more than the tolerance: a chaotic function."""
-        return self.sensitivity <= TOLERANCES["float32"]
-
-    def difference(self, outputs):
-        """Of an .npz with the outputs in order, from those of the reference."""
+    def compare(self, outputs):
+        """Difference and cosine of an .npz with the outputs in order, to those of the reference."""
         return compare(outputs, self.folder / "reference.npz")
-
-
-def compare(ours, theirs):
-    """The largest difference over all outputs, relative to the largest magnitude of each."""
-    with np.load(ours) as a, np.load(theirs) as b:
-        if len(a.files) != len(b.files):
-            return np.inf
-        return max(float(difference(a[x], b[y])) for x, y in zip(a.files, b.files))
 
 
 def fix_shapes(model, batch):
@@ -89,10 +71,10 @@ def make_input(value, rng):
     return values.astype(dtype)
 
 
-def perturbed(array, rng):
+def perturbed(array, size, rng):
     if array.dtype.kind != "f":
         return array
-    return (array * (1 + PERTURBATION * rng.choice([-1, 1], array.shape))).astype(array.dtype)
+    return (array * (1 + size * rng.choice([-1, 1], array.shape))).astype(array.dtype)
 
 
 def serve_command(engine, file, threads, case_json):
@@ -107,12 +89,36 @@ def save_reference(folder, name):
         child.ask(f"save {folder / name}.npz", LOAD_TIMEOUT_S)
 
 
-def write_case(folder, name, arrays, outputs):
-    """NAME.json, which `worker.py serve` reads, and the arrays beside it."""
+def save_arrays(folder, name, arrays):
+    """The names of the files, by those of the arrays."""
     files = {key: f"{name}.{index}.npy" for index, key in enumerate(arrays)}
     for key, array in arrays.items():
         np.save(folder / files[key], array)
+    return files
+
+
+def write_case(folder, name, arrays, outputs):
+    """NAME.json, which `worker.py serve` reads, and the arrays beside it."""
+    files = save_arrays(folder, name, arrays)
     (folder / f"{name}.json").write_text(json.dumps({"inputs": files, "outputs": outputs}))
+
+
+def read_case(folder, name):
+    """The arrays and the names of the outputs that write_case() was given."""
+    case = json.loads((folder / f"{name}.json").read_text())
+    return {key: np.load(folder / file) for key, file in case["inputs"].items()}, case["outputs"]
+
+
+def write_references(folder, arrays, outputs, perturbation, rng):
+    """What the reference makes of the inputs, and of perturbed ones."""
+    moved = {name: perturbed(array, perturbation, rng) for name, array in arrays.items()}
+    for name, inputs in (("reference", arrays), ("perturbed", moved)):
+        write_case(folder, name, inputs, outputs)
+        save_reference(folder, name)
+
+
+def sensitivity(folder):
+    return compare(folder / "perturbed.npz", folder / "reference.npz")[0]
 
 
 def prepare(source, batch, seed):
@@ -128,11 +134,6 @@ def prepare(source, batch, seed):
         arrays = {name: make_input(value, rng) for name, value in values.items()}
         outputs = [value.name for value in model.graph.output]
         onnx.save(model, folder / "model.onnx")
-        write_case(folder, "reference", arrays, outputs)
-        write_case(folder, "perturbed", {k: perturbed(a, rng) for k, a in arrays.items()}, outputs)
         del model
-        save_reference(folder, "reference")
-        save_reference(folder, "perturbed")
-    case = Case(source.stem, batch, folder, shapes)
-    case.sensitivity = compare(folder / "perturbed.npz", folder / "reference.npz")
-    return case
+        write_references(folder, arrays, outputs, PRECISIONS["float32"].perturbation, rng)
+    return Case(source.stem, batch, folder, shapes, sensitivity(folder))

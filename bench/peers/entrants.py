@@ -5,19 +5,19 @@ import importlib.metadata
 import json
 import math
 import os
-import shutil
 import subprocess
-import sys
 import time
 
 import engines
+import quantisation
 import sampling
-from cases import LOAD_TIMEOUT_S, ROOT, TOLERANCES, WORKER, serve_command
+from agreement import PRECISIONS
+from cases import LOAD_TIMEOUT_S, ROOT, serve_command
 from children import Child, EngineFailed
+from conversions import made_once
 from machine import ForeignLoad
 
 TRIVET = ROOT / "build" / "release" / "trivet"
-CONVERT_TIMEOUT_S = 300
 NAMES = ["trivet", *engines.PEERS]
 
 
@@ -31,36 +31,22 @@ def version(name):
     return told.strip() + (f" ({commit})" if commit else "")
 
 
-def converted(engine, case):
+def converted(engine, case, precision, seed):
     """The file that the engine loads for the case; made once per version. EngineFailed says why not."""
-    folder = case.folder / version(engine).replace(", ", "+").replace(" ", "-")
-    note = folder / "converted.json"
-    if not note.is_file():
-        folder.mkdir(exist_ok=True)
-        # Some converters write to the file that they read, which the other engines have mapped.
-        copy = folder / "source.onnx"
-        shutil.copy(case.file, copy)
-        command = [sys.executable, WORKER, "convert", engine, copy, folder]
-        with Child(command, folder / "convert.log") as child:
-            try:
-                answer = child.read_answer(CONVERT_TIMEOUT_S)
-            except EngineFailed as error:
-                answer = {"error": str(error)}
-        if answer.get("file") != copy.name:
-            copy.unlink()
-        note.write_text(json.dumps(answer))
-    answer = json.loads(note.read_text())
-    if "error" in answer:
-        raise EngineFailed(f"cannot convert: {answer['error']}")
-    return folder / answer["file"]
+    made_by = version(engine).replace(", ", "+").replace(" ", "-")
+    if precision != "int8":
+        return made_once(case.folder / made_by, "convert", engine, case.file)
+    folder = case.folder / f"int8-{quantisation.key()}-{made_by}"
+    return made_once(folder, "quantise", engine, case.file, quantisation.calibration(case, seed))
 
 
-def command_of(engine, case, threads, precision):
+def command_of(engine, case, threads, precision, seed):
     """Starts a process that loads the case and waits."""
     description = case.folder / "reference.json"
     if engine != "trivet":
-        command = serve_command(engine, converted(engine, case), threads, description)
-        return command if precision == "float32" else [*command, precision]
+        file = converted(engine, case, precision, seed)
+        command = serve_command(engine, file, threads, description)
+        return [*command, precision] if precision == "bfloat16" else command
     inputs = json.loads(description.read_text())["inputs"]
     feeds = [word for name, file in inputs.items() for word in ("--input", f"{name}={case.folder / file}")]
     return [TRIVET, "bench-worker", case.file, "--threads", str(threads), *feeds]
@@ -81,23 +67,29 @@ class Entrant:
         self.child = None
         self.facts |= {"status": "failed", "reason": reason}
 
-    def start(self, stack, case, threads):
+    def start(self, stack, case, threads, seed):
         """Loads the model and checks the outputs; leaves the child stopped."""
         log = case.folder / f"{self.engine}.log"
-        child = stack.enter_context(Child(command_of(self.engine, case, threads, self.precision), log))
+        command = command_of(self.engine, case, threads, self.precision, seed)
+        child = stack.enter_context(Child(command, log))
         ready = child.read_answer(LOAD_TIMEOUT_S)
         self.facts |= {"load_ms": ready["load_ms"], "first_run_ms": ready["first_run_ms"]}
         saved = case.folder / f"{self.engine}.npz"
         saved.unlink(missing_ok=True)
         child.ask(f"save {saved}", LOAD_TIMEOUT_S)
-        gap = case.difference(saved)
-        self.facts["difference"] = gap if math.isfinite(gap) else None
-        if case.comparable and not gap <= TOLERANCES[self.precision]:
-            child.stop()
-            raise EngineFailed(f"wrong: the outputs differ by {gap:.2g} of the largest magnitude")
         self.run_ms = min(child.ask("run 3", LOAD_TIMEOUT_S)["ms"])
         child.stop()
+        self.check(case, *case.compare(saved))
         self.child = child
+
+    def check(self, case, gap, similarity):
+        """Notes how far the outputs are from the reference's; EngineFailed says that they are wrong."""
+        self.facts["difference"] = gap if math.isfinite(gap) else None
+        self.facts["cosine"] = similarity if math.isfinite(similarity) else None
+        precision = PRECISIONS[self.precision]
+        objection = precision.objection(gap, similarity, case.sensitivity)
+        if objection and precision.comparable(case.sensitivity):
+            raise EngineFailed(objection)
 
     def take_turn(self, turn_s, load):
         warm_up = sampling.warm_up_runs(self.run_ms)
@@ -121,10 +113,10 @@ class Entrant:
             self.facts["ratio"] = sampling.ratio_interval(self.rounds, own_rounds)
 
 
-def start_all(entrants, stack, case, threads):
+def start_all(entrants, stack, case, threads, seed):
     for entrant in entrants:
         try:
-            entrant.start(stack, case, threads)
+            entrant.start(stack, case, threads, seed)
         except EngineFailed as error:
             entrant.fail(str(error))
 
@@ -147,7 +139,7 @@ def take_rounds(entrants, plan, load):
 
 def knows(engine, precision):
     """Trivet takes part in every table: where it does not know the precision, with its float32."""
-    return engine == "trivet" or precision == "float32" or engines.PEERS[engine].bfloat16
+    return engine == "trivet" or precision != "bfloat16" or engines.PEERS[engine].bfloat16
 
 
 def measure(case, threads, precision, plan):
@@ -155,7 +147,7 @@ def measure(case, threads, precision, plan):
     entrants = [Entrant(name, precision) for name in plan.engines if knows(name, precision)]
     load, load_average = ForeignLoad(), os.getloadavg()[0]
     with contextlib.ExitStack() as stack:
-        start_all(entrants, stack, case, threads)
+        start_all(entrants, stack, case, threads, plan.seed)
         take_rounds(entrants, plan, load)
         timed = {entrant.engine: entrant for entrant in entrants if entrant.child}
     own = timed["trivet"].rounds if "trivet" in timed else None
@@ -168,7 +160,7 @@ def measure(case, threads, precision, plan):
         "precision": precision,
         "inputs": case.shapes,
         "sensitivity": case.sensitivity if math.isfinite(case.sensitivity) else None,
-        "comparable": case.comparable,
+        "comparable": PRECISIONS[precision].comparable(case.sensitivity),
         "foreign_cpu": load.share(),
         "load_average_before": load_average,
         "engines": {entrant.engine: entrant.facts for entrant in entrants},

@@ -3,14 +3,19 @@
 
 One process per engine holds the model loaded. The engines take turns in shuffled rounds, and all but the
 one whose turn it is are stopped. An engine's times count only if its outputs agree with those of ONNX
-Runtime without optimiser. Everything computes in float32; with bfloat16 among the precisions, the engines
-that know it are measured in it too, beside Trivet's float32. docs/BENCHMARKS.md says how to read the tables.
+Runtime without optimiser. Precisions:
+  float32   every engine
+  bfloat16  those that know it, beside Trivet's float32
+  qdq       int8: every engine loads one QDQ file, made by ONNX Runtime's static quantiser
+  int8      each peer as its own quantiser makes it, beside Trivet's float32
+docs/BENCHMARKS.md says how to read the tables.
 
 Writes OUT.json and OUT.md; with --publish also docs/benchmarks.json and the tables in docs/BENCHMARKS.md.
 Exit code 0 if every model was measured, 1 if one could not be, 2 for bad usage.
 """
 
 import argparse
+import dataclasses
 import datetime
 import fnmatch
 import itertools
@@ -21,9 +26,11 @@ import sys
 
 import entrants
 import machine
+import quantisation
 import report
 import sampling
-from cases import PERTURBATION, ROOT, TOLERANCES, BadModel, prepare
+from agreement import PRECISIONS
+from cases import ROOT, BadModel, prepare
 from children import EngineFailed
 
 DEMO_MODEL = ROOT / ".cache" / "demo" / "efficientnet_lite0.onnx"
@@ -57,8 +64,8 @@ def counts_of(text):
 
 def precisions_of(text):
     words = text.split(",")
-    if not all(word in TOLERANCES for word in words):
-        raise argparse.ArgumentTypeError(f"takes {' and '.join(TOLERANCES)}, not '{text}'")
+    if not all(word in PRECISIONS for word in words):
+        raise argparse.ArgumentTypeError(f"takes {', '.join(PRECISIONS)} with commas between, not '{text}'")
     return words
 
 
@@ -114,8 +121,8 @@ def settings_of(plan):
         "rounds": plan.rounds,
         "warm_up": sampling.WARM_UP,
         "seed": plan.seed,
-        "tolerances": TOLERANCES,
-        "perturbation": PERTURBATION,
+        "qdq_file": quantisation.settings(),
+        "precisions": {name: dataclasses.asdict(PRECISIONS[name]) for name in plan.precisions},
     }
 
 
@@ -134,14 +141,15 @@ def summary(result):
     return f"{case}: {'; '.join(parts)}"
 
 
-def measure_model(model, plan, document, write):
-    for batch in sizes_for(model, plan):
-        say(f"{model.stem}, batch {batch}: preparing")
-        case = prepare(model, batch, plan.seed)
-        for threads, precision in itertools.product(plan.threads, plan.precisions):
-            document["results"].append(entrants.measure(case, threads, precision, plan))
-            say(summary(document["results"][-1]))
-            write()
+def measure_model(model, batch, precision, plan, document):
+    say(f"{model.stem}, batch {batch}, {precision}: preparing")
+    case = prepare(model, batch, plan.seed)
+    if precision == "qdq":
+        case = quantisation.same_file(case, plan.seed)
+    for threads in plan.threads:
+        document["results"].append(entrants.measure(case, threads, precision, plan))
+        say(summary(document["results"][-1]))
+        report.write(document, plan.out)
 
 
 def main():
@@ -157,11 +165,12 @@ def main():
     }
     failed = False
     for model in models:
-        try:
-            measure_model(model, plan, document, lambda: report.write(document, plan.out))
-        except (BadModel, EngineFailed) as error:
-            print(f"bench: {model}: {error}", file=sys.stderr, flush=True)
-            failed = True
+        for batch, precision in itertools.product(sizes_for(model, plan), plan.precisions):
+            try:
+                measure_model(model, batch, precision, plan, document)
+            except (BadModel, EngineFailed) as error:
+                print(f"bench: {model}, {precision}: {error}", file=sys.stderr, flush=True)
+                failed = True
     if plan.publish:
         report.publish(document)
     say(f"wrote {plan.out}.json and {plan.out}.md" + (", docs/BENCHMARKS.md" if plan.publish else ""))

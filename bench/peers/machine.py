@@ -50,6 +50,12 @@ def describe():
     }
 
 
+def saturates():
+    """Whether kernels may add two products of bytes in 16 bits, where they can overflow: x86 without VNNI."""
+    facts = describe()
+    return facts["architecture"] == "x86_64" and not any("vnni" in name for name in facts["isa"])
+
+
 def busy_seconds():
     """Processor time that the whole machine has spent, idle and waiting for I/O left out.
 

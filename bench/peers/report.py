@@ -6,7 +6,7 @@ import os
 import pathlib
 
 import sampling
-from cases import TOLERANCES
+from agreement import PRECISIONS
 from engines import PEERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -32,10 +32,19 @@ def timed(result, name):
     return facts if facts.get("status") == "timed" else None
 
 
+def shows_difference(result):
+    return PRECISIONS[result["precision"]].least_cosine is not None
+
+
+def percent(difference):
+    return "–" if difference is None else f"{number(100 * difference)} %"
+
+
 def time_cell(result, name):
     facts = timed(result, name)
     if facts:
-        return f"{number(facts['p50_ms'])} ({number(facts['min_ms'])})"
+        time = f"{number(facts['p50_ms'])} ({number(facts['min_ms'])})"
+        return f"{time}, {percent(facts['difference'])}" if shows_difference(result) else time
     return "wrong" if result["engines"][name]["reason"].startswith("wrong") else "–"
 
 
@@ -68,7 +77,8 @@ def thread_text(count):
 def latency_tables(results, names):
     """Times and ratios of one thread count, a line per model."""
     peers = [name for name in names if name != "trivet"]
-    out = "Milliseconds, p50 (minimum):\n\n"
+    what = ", largest difference from the outputs of float32 in % of their largest magnitude"
+    out = f"Milliseconds, p50 (minimum){what if shows_difference(results[0]) else ''}:\n\n"
     out += table(
         ["model", *(TITLES[name] for name in names)],
         [[label(r), *(time_cell(r, name) for name in names)] for r in results],
@@ -93,7 +103,15 @@ def curve_table(results, names):
 
 
 def reasons(results):
-    """One line per engine and reason, with the models that it is about."""
+    """What was not measured, by precision: a line per engine and reason, with the models it is about."""
+    out = ""
+    for precision, group in PRECISIONS.items():
+        lines = reason_lines([r for r in results if r["precision"] == precision])
+        out += f"\nNot measured in {group.title}:\n\n{lines}" if lines else ""
+    return out
+
+
+def reason_lines(results):
     about = {}
     for result in results:
         for name, facts in result["engines"].items():
@@ -116,21 +134,29 @@ def machine_text(document):
     )
 
 
+def chaos_note(results, settings):
+    """What the mark of chaotic cases means, by what each precision calls so."""
+    chaotic = {}
+    for precision in dict.fromkeys(r["precision"] for r in results if not r["comparable"]):
+        facts = settings["precisions"][precision]
+        limits = f"{facts['perturbation']:g}", f"{facts['chaotic']:.2g}"
+        chaotic.setdefault(limits, []).append(facts["title"])
+    return "".join(
+        f"{CHAOTIC} The outputs cannot be compared ({'; '.join(titles)}): a relative change of the inputs by "
+        f"{change} moves those of the reference itself by more than {limit}.\n"
+        for (change, limit), titles in chaotic.items()
+    )
+
+
 def notes(results, settings):
-    out = ""
-    if any(not r["comparable"] for r in results):
-        out += (
-            f"{CHAOTIC} The outputs cannot be compared: a relative change of the inputs by "
-            f"{settings['perturbation']:g} moves those of the reference itself by more than "
-            f"{settings['tolerances']['float32']:g}.\n"
-        )
+    out = chaos_note(results, settings)
     worst = max(r["foreign_cpu"] for r in results)
     if worst > QUIET:
         out += (
             f"{BUSY} The machine was not quiet: others used more than {100 * QUIET:g} % of its processor "
             f"time meanwhile (at most {100 * worst:.0f} %).\n"
         )
-    return out + "\n" if out else ""
+    return out
 
 
 def markdown(document):
@@ -140,17 +166,17 @@ def markdown(document):
     for result in results:
         first.setdefault(result["model"], result["batch"])
     out = machine_text(document)
-    for precision, threads in itertools.product(TOLERANCES, sorted({r["threads"] for r in results})):
+    for precision, threads in itertools.product(PRECISIONS, sorted({r["threads"] for r in results})):
         chosen = [r for r in with_setting(results, precision, threads) if r["batch"] == first[r["model"]]]
         if chosen:
-            beside = "" if precision == "float32" else ", beside Trivet's float32"
+            title, trivet = PRECISIONS[precision].title, PRECISIONS[precision].trivet
+            beside = f", beside Trivet's {trivet}" if trivet else ""
             taking_part = [name for name in names if name in chosen[0]["engines"]]
-            out += f"\n### {precision}, {thread_text(threads)}{beside}\n\n"
+            out += f"\n### {title}, {thread_text(threads)}{beside}\n\n"
             out += latency_tables(chosen, taking_part)
-    out += "\n" + notes(results, document["settings"])
-    if why := reasons(results):
-        out += "Not measured:\n\n" + why
-    return out + curves(results, names)
+    if text := notes(results, document["settings"]):
+        out += "\n" + text
+    return out + reasons(results) + curves(results, names)
 
 
 def with_setting(results, precision, threads):

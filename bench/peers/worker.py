@@ -2,9 +2,11 @@
 """One engine in a process of its own, started by harness.py.
 
   worker.py convert ENGINE MODEL FOLDER                       prints {"file": …}
+  worker.py quantise ENGINE MODEL FOLDER CALIBRATION          prints {"file": …}
   worker.py serve ENGINE FILE THREADS CASE [PRECISION]        prints {"ready": …}, then obeys
 
 CASE is a JSON file with the files of the inputs by name, beside it, and the names of the outputs.
+CALIBRATION is one with a list of such files by name.
 PRECISION is for the engines that know another one than float32.
 
 `serve` obeys the lines that `trivet bench-worker` obeys: "run N" prints the times of N runs in
@@ -35,9 +37,20 @@ def convert(answer, engine, model, folder):
     answer({"file": os.path.relpath(file, folder)})
 
 
+def arrays_of(files, folder):
+    return {name: np.load(folder / file) for name, file in files.items()}
+
+
+def quantise(answer, engine, model, folder, calibration):
+    beside, samples = pathlib.Path(calibration).parent, json.loads(pathlib.Path(calibration).read_text())
+    samples = [arrays_of(files, beside) for files in samples]
+    file = engines.module(engine).quantise(pathlib.Path(model), pathlib.Path(folder), samples)
+    answer({"file": os.path.relpath(file, folder)})
+
+
 def serve(answer, engine, file, threads, case, *precision):
     folder, case = pathlib.Path(case).parent, json.loads(pathlib.Path(case).read_text())
-    inputs = {name: np.load(folder / file) for name, file in case["inputs"].items()}
+    inputs = arrays_of(case["inputs"], folder)
     load = engines.module(engine).load
     load_ms, run = timed(lambda: load(pathlib.Path(file), int(threads), inputs, case["outputs"], *precision))
     first_run_ms, _ = timed(run)
@@ -66,7 +79,7 @@ def main():
 
     command, *arguments = sys.argv[1:]
     try:
-        {"convert": convert, "serve": serve}[command](answer, *arguments)
+        {"convert": convert, "quantise": quantise, "serve": serve}[command](answer, *arguments)
     except Exception as error:  # noqa: BLE001: an engine's own words are the result
         words = str(error).strip().splitlines() or [type(error).__name__]
         answer({"error": words[0][:300]})

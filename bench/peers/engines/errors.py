@@ -2,7 +2,6 @@
 
 import importlib.resources
 import pathlib
-import sys
 
 
 class CannotConvert(Exception):
@@ -14,11 +13,6 @@ def last_words(done):
     lines = [line.strip() for line in (done.stdout + done.stderr).splitlines() if line.strip()]
     ended = f"signal {-done.returncode}" if done.returncode < 0 else f"exit code {done.returncode}"
     return f"{ended}: {lines[-1][:200]}" if lines else ended
-
-
-def script_of(name):
-    """A program that a package put beside this Python."""
-    return pathlib.Path(sys.executable).with_name(name)
 
 
 def program_of(package, *path):

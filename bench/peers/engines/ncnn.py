@@ -27,6 +27,10 @@ def convert(model, folder):
     return result
 
 
+def quantise(model, folder, calibration):
+    raise CannotConvert("the ncnn package on PyPI has no quantiser (ncnn2table and ncnn2int8 are apart)")
+
+
 def left_over(file):
     """Operators that pnnx could not turn into a layer keep their name in PyTorch, which holds a dot."""
     kinds = {line.split()[0] for line in file.read_text().splitlines()[2:]}

@@ -1,10 +1,20 @@
-"""ONNX Runtime: reads ONNX itself."""
+"""ONNX Runtime: reads ONNX itself, and quantises to ONNX."""
+
+import platform
 
 import onnxruntime
 
 
 def convert(model, folder):
     return model
+
+
+def quantise(model, folder, calibration):
+    from engines import qdq
+
+    # Its documentation recommends unsigned activations on x86, signed ones on Arm.
+    x86 = platform.machine() == "x86_64"
+    return qdq.quantise(model, folder, calibration, "QUInt8" if x86 else "QInt8")
 
 
 def session(file, threads, level):

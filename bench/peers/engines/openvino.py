@@ -1,4 +1,4 @@
-"""OpenVINO: reads ONNX itself."""
+"""OpenVINO: reads ONNX itself; NNCF quantises."""
 
 import openvino
 
@@ -15,6 +15,33 @@ def read(core, file):
     except RuntimeError as error:  # a report of many lines: the cause, then a summary
         lines = str(error).partition("Summary:")[0].strip().splitlines()
         raise CannotConvert(f"cannot read the model: {lines[-1]}") from error
+
+
+def has_attention(model):
+    """Whether a product takes the result of a softmax; NNCF wants to be told."""
+    for node in model.get_ops():
+        if node.get_type_name() == "Softmax":
+            takers = [taker.get_node() for taker in node.output(0).get_target_inputs()]
+            if any(taker.get_type_name() == "MatMul" for taker in takers):
+                return True
+    return False
+
+
+def quantise(model, folder, calibration):
+    import nncf
+
+    graph = read(openvino.Core(), model)
+    quantised = nncf.quantize(
+        graph,
+        nncf.Dataset(calibration),
+        subset_size=len(calibration),
+        # Asymmetric activations: what NNCF recommends where not all of them are ReLU.
+        preset=nncf.QuantizationPreset.MIXED,
+        model_type=nncf.ModelType.TRANSFORMER if has_attention(graph) else None,
+    )
+    result = folder / "model.xml"
+    openvino.save_model(quantised, result, compress_to_fp16=False)
+    return result
 
 
 def load(file, threads, inputs, outputs, precision="float32"):
