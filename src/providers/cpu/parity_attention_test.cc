@@ -30,7 +30,7 @@ Operand projected(ParityCase& c, std::int64_t batch, std::int64_t length, std::i
   if (c.coin()) return c.input({batch, length, width});
   const std::int64_t from = c.extent(24);
   const Operand x = c.input({batch, length, from});
-  const Operand y = c.node("MatMul", {x, c.constant({from, width})}, {batch, length, width});
+  const Operand y = c.node("MatMul", {x, c.weights({from, width}, from)}, {batch, length, width});
   return c.coin() ? c.binary("Add", c.constant({width}), y) : y;
 }
 
@@ -98,7 +98,7 @@ void decomposed_case(ParityCase& c) {
   y = c.node("Reshape", {y, c.ints({0, 0, width})}, {s.batch, s.queries, width});
   if (c.coin()) {
     const std::int64_t out = c.extent(24);
-    y = c.node("MatMul", {y, c.constant({width, out})}, {s.batch, s.queries, out});
+    y = c.node("MatMul", {y, c.weights({width, out}, width)}, {s.batch, s.queries, out});
     y = c.binary("Add", y, c.constant({out}));
     if (c.coin()) y = c.binary("Add", c.input(y.shape), y);
   }

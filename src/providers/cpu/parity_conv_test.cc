@@ -33,7 +33,7 @@ struct Spec {
 };
 
 void draw_window(ParityCase& c, std::size_t rank, Spec& spec) {
-  const bool three = c.one_in(3);  // what Winograd's algorithm takes
+  const bool three = c.one_in(4);
   const std::int64_t most = rank == 3 ? 3 : 7;
   const bool plain = three || c.coin();
   for (std::size_t i = 0; i < rank; ++i) {
@@ -91,11 +91,26 @@ Operand add_conv(ParityCase& c, const Operand& x, const Spec& spec) {
   Shape weights = {spec.groups * spec.group_out, spec.group_in};
   weights.insert(weights.end(), spec.kernel.begin(), spec.kernel.end());
   std::vector<Operand> inputs = {x};
-  inputs.push_back(c.one_in(16) ? c.input(weights) : c.constant(weights));
+  inputs.push_back(c.weights(weights, spec.group_in * element_count(spec.kernel)));
   if (c.coin()) inputs.push_back(c.one_in(16) ? c.input({weights[0]}) : c.constant({weights[0]}));
   Shape out = {x.shape[0], weights[0]};
   out.insert(out.end(), spec.out.begin(), spec.out.end());
   return c.node("Conv", inputs, out, attributes_of(c, spec));
+}
+
+/// Of sizes for which Winograd's algorithm pays.
+Operand winograd_conv(ParityCase& c) {
+  Spec spec;
+  spec.groups = c.one_in(4) ? c.integer(2, 9) : 1;
+  spec.group_in = spec.groups > 1 ? c.pick({4, 8}) : c.integer(16, 50);
+  spec.group_out = spec.groups > 1 ? c.integer(1, 9) : c.integer(8, 50);
+  spec.kernel = {3, 3};
+  spec.strides = spec.dilations = {1, 1};
+  for (std::int64_t i = 0; i < 4; ++i) spec.pads.push_back(c.one_in(4) ? c.integer(0, 2) : 1);
+  const Shape in = {c.integer(3, 16), c.integer(3, 16)};
+  const std::int64_t channels = spec.groups * spec.group_in;
+  resolve(spec, in);
+  return add_conv(c, c.input({c.integer(1, 2), channels, in[0], in[1]}), spec);
 }
 
 /// A convolution of any kind over a fresh input.
@@ -169,7 +184,7 @@ Operand concatenation(ParityCase& c, const Operand& x) {
   std::vector<Operand> parts = {x};
   for (std::int64_t i = c.integer(1, 2); i > 0; --i) {
     Shape shape = x.shape;
-    shape[1] = c.extent(20);
+    shape[1] = c.pick<std::int64_t>({8, 16, c.extent(20)});
     parts.push_back(c.coin() ? c.input(shape) : c.activation(x));
   }
   if (c.coin()) std::ranges::reverse(parts);
@@ -247,7 +262,7 @@ Operand follower(ParityCase& c, const Operand& x) {
 }
 
 void conv_case(ParityCase& c) {
-  Operand value = any_conv(c);
+  Operand value = c.one_in(6) ? winograd_conv(c) : any_conv(c);
   for (std::int64_t i = c.integer(0, 5); i > 0; --i) {
     c.sometimes_output(value);
     value = follower(c, value);
@@ -295,7 +310,7 @@ void conv_transpose_case(ParityCase& c) {
   Shape weights = {shape[1], spec.group_out};
   weights.insert(weights.end(), spec.kernel.begin(), spec.kernel.end());
   std::vector<Operand> inputs = {c.input(shape)};
-  inputs.push_back(c.one_in(16) ? c.input(weights) : c.constant(weights));
+  inputs.push_back(c.weights(weights, spec.group_in * element_count(spec.kernel)));
   if (c.coin()) inputs.push_back(c.constant({spec.groups * spec.group_out}));
   std::vector<Attribute> attributes = attributes_of(c, spec);
   if (spec.auto_pad == "NOTSET") draw_transposed_attributes(c, spec, in, attributes);

@@ -175,6 +175,7 @@ Operand moved(ParityCase& c, const Operand& x) {
 
 /// In blocks of channels, where a convolution stands in front.
 Operand source(ParityCase& c) {
+  if (c.one_in(12)) return c.input(c.large_shape());
   if (!c.one_in(3)) {
     const std::int64_t rank = c.integer(1, 8);
     Shape shape = c.shape(rank, rank > 5 ? 3 : rank > 3 ? 5 : 12);
@@ -183,7 +184,7 @@ Operand source(ParityCase& c) {
   }
   Shape shape = {c.integer(1, 3), c.extent(20), c.integer(1, 9), c.integer(1, 9)};
   const Operand x = c.input(shape);
-  const Operand weights = c.constant({c.extent(40), shape[1], 1, 1});
+  const Operand weights = c.weights({c.extent(40), shape[1], 1, 1}, shape[1]);
   shape[1] = weights.shape[0];
   return c.node("Conv", {x, weights}, shape);
 }

@@ -23,21 +23,24 @@ void gemm_case(ParityCase& c) {
   const std::int64_t m = c.extent(70);
   const std::int64_t n = c.extent(100);
   const std::int64_t k = c.extent(100);
-  const bool left = c.one_in(3);
+  const bool left = c.one_in(5);
   const bool right = c.coin();
   const Operand a = c.one_in(8) ? c.constant(left ? Shape{k, m} : Shape{m, k})
                                 : c.input(left ? Shape{k, m} : Shape{m, k});
   const Shape b_shape = right ? Shape{n, k} : Shape{k, n};
-  std::vector<Operand> inputs = {a, c.one_in(4) ? c.input(b_shape) : c.constant(b_shape)};
+  const float most = ParityCase::bound(k);
+  std::vector<Operand> inputs = {a};
+  inputs.push_back(c.coin() ? c.operand(b_shape, -most, most) : c.weights(b_shape, k));
   const int opset = c.pick({9, 13, ParityCase::kOpset});
   if (opset < 11 || !c.one_in(4)) {
-    inputs.push_back(c.operand(c.pick<Shape>({{n}, {n}, {1, n}, {m, n}, {m, 1}, {1, 1}, {1}, {}})));
+    const Shape any = c.pick<Shape>({{m, n}, {m, 1}, {1, 1}, {1}, {}});
+    inputs.push_back(c.operand(c.one_in(3) ? any : c.pick<Shape>({{n}, {1, n}})));
   }
   std::vector<Attribute> attributes;
   if (left) attributes.push_back({"transA", 1});
   if (right) attributes.push_back({"transB", 1});
   if (c.one_in(3)) attributes.push_back({"alpha", c.pick({0.5F, -2.0F})});
-  if (c.one_in(3)) attributes.push_back({"beta", c.pick({0.5F, -2.0F, 0.0F})});
+  if (c.one_in(6)) attributes.push_back({"beta", c.pick({0.5F, -2.0F, 0.0F})});
   Operand y = c.node("Gemm", inputs, {m, n}, attributes, opset);
   if (c.coin()) y = c.activation(y);
   c.output(y);
@@ -77,7 +80,7 @@ void matmul_case(ParityCase& c) {
     b.insert(b.end(), {k, c.extent(70)});
   }
   const Operand left = c.one_in(8) ? c.constant(a) : c.input(a);
-  const Operand right = c.coin() ? c.constant(b) : c.input(b);
+  const Operand right = c.operand(b, -ParityCase::bound(k), ParityCase::bound(k));
   const Operand y = c.node("MatMul", {left, right}, product_shape(a, b));
   c.output(finished(c, y));
 }
@@ -89,13 +92,13 @@ Operand scaled(ParityCase& c, const Operand& value) {
   return c.coin() ? c.binary("Div", value, factor) : c.binary("Mul", factor, value);
 }
 
-/// A value of this shape, now and then behind a Transpose and factors.
-Operand moved(ParityCase& c, const Shape& shape) {
-  if (c.one_in(3)) return scaled(c, c.input(shape));
+/// A value of this shape within a bound, now and then behind a Transpose and factors.
+Operand moved(ParityCase& c, const Shape& shape, float most) {
+  if (c.one_in(3)) return scaled(c, c.input(shape, -most, most));
   const auto perm = c.permutation(shape.size());
   Shape own = shape;
   for (std::size_t i = 0; i < shape.size(); ++i) own[static_cast<std::size_t>(perm[i])] = shape[i];
-  return scaled(c, c.transposed(scaled(c, c.input(own)), perm));
+  return scaled(c, c.transposed(scaled(c, c.input(own, -most, most)), perm));
 }
 
 void permuted_case(ParityCase& c) {
@@ -105,8 +108,8 @@ void permuted_case(ParityCase& c) {
   Shape b = batch;
   a.insert(a.end(), {c.extent(20), k});
   b.insert(b.end(), {k, c.extent(40)});
-  const Operand left = moved(c, a);
-  const Operand right = moved(c, b);
+  const Operand left = moved(c, a, 1);
+  const Operand right = moved(c, b, ParityCase::bound(k));
   Operand y = scaled(c, c.node("MatMul", {left, right}, product_shape(a, b)));
   c.sometimes_output(left);
   if (c.coin()) y = scaled(c, c.transposed(y, c.permutation(y.shape.size())));

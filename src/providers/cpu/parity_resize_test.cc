@@ -86,7 +86,7 @@ void resize_case(ParityCase& c) {
     Shape weights = {c.extent(20), shape[1]};
     weights.resize(shape.size(), 1);
     shape[1] = weights[0];
-    x = c.node("Conv", {x, c.constant(weights)}, shape);
+    x = c.node("Conv", {x, c.weights(weights, weights[1])}, shape);
   }
   const std::string mode = c.pick<std::string>({"nearest", "linear", "cubic"});
   std::vector<Attribute> attributes = draw_attributes(c, opset, mode);
