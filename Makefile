@@ -28,7 +28,7 @@ test: setup-test ## every test but the long ones (at most 20 minutes on two core
 	@scripts/build.sh release
 	@scripts/test.sh
 
-test-long: setup-test ## thread sanitizer, AArch64 under QEMU, and other long suites
+test-long: setup-test ## thread sanitizer, AArch64 and x86 under QEMU, random graphs, and other long suites
 	@scripts/venv.sh
 	@scripts/build.sh release
 	@scripts/test.sh --long

@@ -294,10 +294,20 @@ Result<Kernel> dense_kernel(const Problem& p, const MergedGroups& groups, const 
                        .window = w,
                        .planar = method.planar,
                        .activation = p.activation};
-  const std::int64_t scratch_floats =
-      round_up(method.winograd != 0 ? table.winograd_scratch(base, method.winograd)
-                                    : table.conv_blocked_scratch(base),
-               16);
+  const std::int64_t last_size = groups.size(p.plan, groups.count - 1);
+  const std::int64_t last_in = last_size * p.plan.in_channels;
+  const std::int64_t last_out = last_size * p.plan.out_channels;
+  const auto scratch_of = [&](std::int64_t in_channels, std::int64_t out_channels) {
+    BlockedConvArgs args = base;
+    args.in_channels = in_channels;
+    args.out_channels = out_channels;
+    return method.winograd != 0 ? table.winograd_scratch(args, method.winograd)
+                                : table.conv_blocked_scratch(args);
+  };
+  // With fewer channels, Winograd's algorithm takes more tiles at a time.
+  const std::int64_t scratch_floats = round_up(
+      std::max(scratch_of(groups.in_channels, groups.out_channels), scratch_of(last_in, last_out)),
+      16);
   const std::int64_t positions = positions_of(w);
   const std::int64_t size = method.winograd;
   const Work work(p, groups, method);
@@ -312,9 +322,6 @@ Result<Kernel> dense_kernel(const Problem& p, const MergedGroups& groups, const 
   // One image may be larger than its groups, whose last block of channels is padded.
   const std::int64_t image_in = method.planar ? in_size : p.blocked_in();
   const std::int64_t image_out = p.blocked_out();
-  const std::int64_t last_size = groups.size(p.plan, groups.count - 1);
-  const std::int64_t last_in = last_size * p.plan.in_channels;
-  const std::int64_t last_out = last_size * p.plan.out_channels;
   kernel.run = [=, &table](const KernelArgs& args) {
     const float* bias = args.input(2);
     const float* residual = args.input(3);

@@ -47,6 +47,21 @@ TEST_F(ConvNodes, AgreeWithTheReference) {
   }
 }
 
+/// Nine groups of 8 to 2 channels are two of 32 to 8 and one of 8 to 2, all by Winograd's algorithm
+/// with lanes of 8: the last has fewer channels, and more tiles at a time than the others.
+TEST_F(ConvNodes, LastOfTheMergedGroupsHasRoom) {
+  GraphBuilder builder("conv");
+  const Shape shape = {1, 72, 60, 60};
+  const ValueId input = builder.add_input("x", ValueType::tensor(DType::kFloat32, symbolic(shape)));
+  const ValueId weight = builder.add_constant("w", random_tensor({18, 8, 3, 3}));
+  Attributes attributes;
+  attributes.set("group", std::int64_t{9});
+  builder.add_output(add(builder, "Conv", {input, weight}, "conv", attributes));
+  const auto graph = builder.finish();
+  ASSERT_TRUE(graph) << graph.error().message;
+  expect_agreement(*graph, {random_tensor(shape)});
+}
+
 /// The caller's arithmetic stays as it was.
 TEST_F(ConvNodes, SubnormalsAreZeros) {
   GraphBuilder builder("small");
