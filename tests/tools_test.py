@@ -244,13 +244,19 @@ class PeerReport(unittest.TestCase):
             page = pathlib.Path(folder, "BENCHMARKS.md")
             page.write_text(f"above\n{report.BEGIN}\nold\n{report.END}\nbelow\n")
             for _ in range(2):
-                report.publish(self.document, pathlib.Path(folder))
+                report.publish(self.document, page)
             block = f"{report.BEGIN}\n{report.markdown(self.document)}{report.END}"
             self.assertEqual(page.read_text(), f"above\n{block}\nbelow\n")
             saved = json.loads(pathlib.Path(folder, "benchmarks.json").read_text())
             self.assertEqual(saved, self.document)
 
     def test_a_page_without_markers_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder, "page.md")
+            self.assertFalse(report.has_place(page))
+            for text, place in ((report.BEGIN, False), (report.BEGIN + report.END, True)):
+                page.write_text(text)
+                self.assertEqual(report.has_place(page), place)
         with self.assertRaisesRegex(ValueError, "peers:begin"):
             report.with_block(f"{report.END} {report.BEGIN}", "text")
 

@@ -10,7 +10,7 @@ Runtime without optimiser. Precisions:
   int8      each peer as its own quantiser makes it, beside Trivet's float32
 docs/BENCHMARKS.md says how to read the tables.
 
-Writes OUT.json and OUT.md; with --publish also docs/benchmarks.json and the tables in docs/BENCHMARKS.md.
+Writes OUT.json and OUT.md; with --publish also the tables in a page of docs, and the JSON beside it.
 Exit code 0 if every model was measured, 1 if one could not be, 2 for bad usage.
 """
 
@@ -91,10 +91,19 @@ def parse_arguments():
     add("--rounds", type=int, default=sampling.ROUNDS, metavar="N", help=f"at most ({sampling.ROUNDS})")
     add("--seed", type=int, default=0, metavar="N", help="of the inputs and of the order (0)")
     add("--out", type=pathlib.Path, default=ROOT / "out" / "bench" / "peers", help="without extension")
-    add("--publish", action="store_true", help="write docs/benchmarks.json and docs/BENCHMARKS.md")
+    add(
+        "--publish",
+        nargs="?",
+        type=pathlib.Path,
+        const=report.PAGE,
+        metavar="PAGE",
+        help="put the tables between the markers of PAGE (default: docs/BENCHMARKS.md), the JSON beside it",
+    )
     arguments = parser.parse_args()
     if arguments.rounds < sampling.MIN_ROUNDS:
         parser.error(f"--rounds: at least {sampling.MIN_ROUNDS}, or no interval means anything")
+    if arguments.publish and not report.has_place(arguments.publish):
+        parser.error(f"--publish: {arguments.publish} is no page with {report.BEGIN} and {report.END}")
     stems = [file.stem for file in arguments.models or ()]
     for file, stem in zip(arguments.models or (), stems):
         if not file.is_file():
@@ -172,8 +181,8 @@ def main():
                 print(f"bench: {model}, {precision}: {error}", file=sys.stderr, flush=True)
                 failed = True
     if plan.publish:
-        report.publish(document)
-    say(f"wrote {plan.out}.json and {plan.out}.md" + (", docs/BENCHMARKS.md" if plan.publish else ""))
+        report.publish(document, plan.publish)
+    say(f"wrote {plan.out}.json and {plan.out}.md" + (f", {plan.publish}" if plan.publish else ""))
     return 1 if failed else 0
 
 

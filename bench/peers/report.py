@@ -10,6 +10,7 @@ from agreement import PRECISIONS
 from engines import PEERS
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+PAGE = ROOT / "docs" / "BENCHMARKS.md"
 BEGIN, END = "<!-- peers:begin -->", "<!-- peers:end -->"
 QUIET = 0.05  # share of the processor time that others may use before a line is marked
 TITLES = {"trivet": "Trivet"} | {name: peer.title for name, peer in PEERS.items()}
@@ -221,9 +222,13 @@ def with_block(text, block):
     return f"{before}{BEGIN}\n{block}{END}{after}"
 
 
-def publish(document, docs=ROOT / "docs"):
-    """docs/benchmarks.json, and the tables in docs/BENCHMARKS.md."""
-    page = docs / "BENCHMARKS.md"
+def has_place(page):
+    """Whether the page is there and has the markers."""
+    return page.is_file() and BEGIN in page.read_text() and END in page.read_text().partition(BEGIN)[2]
+
+
+def publish(document, page=PAGE):
+    """The tables in the page, and all of the document beside it: benchmarks.json for BENCHMARKS.md."""
     page_text = with_block(page.read_text(), markdown(document))
-    replace_file(docs / "benchmarks.json", json_text(document))
+    replace_file(page.with_name(page.stem.lower() + ".json"), json_text(document))
     replace_file(page, page_text)
