@@ -81,20 +81,23 @@ int hardware_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-/// Processors in the affinity mask of this thread; 0 when the kernel does not say.
-int affinity_count() {
+/// Processors in the affinity mask of this thread; none when the kernel does not say.
+std::vector<int> affinity() {
   // The kernel refuses a mask smaller than its own, so grow it until it fits.
   for (int capacity = 1024; capacity <= 1 << 20; capacity *= 2) {
     cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(capacity));
-    if (set == nullptr) return 0;
+    if (set == nullptr) return {};
     const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(capacity));
     const bool ok = sched_getaffinity(0, bytes, set) == 0;
     const bool too_small = !ok && errno == EINVAL;
-    const int count = ok ? CPU_COUNT_S(bytes, set) : 0;
+    std::vector<int> processors;
+    for (int cpu = 0; ok && cpu < capacity; ++cpu) {
+      if (CPU_ISSET_S(static_cast<std::size_t>(cpu), bytes, set)) processors.push_back(cpu);
+    }
     CPU_FREE(set);
-    if (!too_small) return count;
+    if (!too_small) return processors;
   }
-  return 0;
+  return {};
 }
 
 /// quota / period, rounded up; 0 when either says that there is no limit.
@@ -336,6 +339,20 @@ int physical_core_count(const SystemRoot& root) {
   return cores.empty() ? hardware_threads() : static_cast<int>(cores.size());
 }
 
+std::vector<int> pinning_order(const SystemRoot& root) {
+  const std::string folder = below(root, "sys/devices/system/cpu/");
+  std::set<std::string> cores;
+  std::vector<int> first, others;
+  for (const int cpu : affinity()) {
+    const std::string siblings =
+        first_line(cat(folder, "cpu", cpu, "/topology/thread_siblings_list"));
+    const bool new_core = siblings.empty() || cores.insert(siblings).second;
+    (new_core ? first : others).push_back(cpu);
+  }
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
+}
+
 CacheSizes cache_sizes(const SystemRoot& root) {
   constexpr std::int64_t kSmallL1 = 32 << 10;
   constexpr std::int64_t kSmallL2 = 256 << 10;
@@ -381,8 +398,8 @@ int cgroup_cpu_limit(const SystemRoot& root) {
 }
 
 int usable_thread_count(const SystemRoot& root) {
-  const int affinity = affinity_count();
-  const int usable = affinity > 0 ? affinity : hardware_threads();
+  const auto allowed = static_cast<int>(affinity().size());
+  const int usable = allowed > 0 ? allowed : hardware_threads();
   return std::max(1, tighter(usable, cgroup_cpu_limit(root)));
 }
 

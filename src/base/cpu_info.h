@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/error.h"
 
@@ -52,6 +53,10 @@ struct SystemRoot {
 /// Cores, not hardware threads, that are online; at least 1. Without topology files, the number of
 /// hardware threads.
 [[nodiscard]] int physical_core_count(const SystemRoot& root = {});
+
+/// The processors that this thread may run on: one of each core first, then the other hardware
+/// threads. Empty where the kernel does not say.
+[[nodiscard]] std::vector<int> pinning_order(const SystemRoot& root = {});
 
 struct Cache {
   std::int64_t bytes = 0;  ///< 0 where there is none

@@ -1,9 +1,14 @@
 #include "base/thread_pool.h"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <system_error>
 #include <thread>
+#include <vector>
 
+#include "base/cpu_info.h"
 #include "base/flush_subnormals.h"
 
 namespace trivet {
@@ -40,6 +45,17 @@ T wait_for_change(const std::atomic<T>& value, T old, std::chrono::microseconds 
   return value.load(std::memory_order_acquire);
 }
 
+/// A hint: where the system refuses, the thread runs as it would have.
+void pin_to(std::thread& thread, int processor) {
+  cpu_set_t* const set = CPU_ALLOC(static_cast<std::size_t>(processor) + 1);
+  if (set == nullptr) return;
+  const std::size_t bytes = CPU_ALLOC_SIZE(static_cast<std::size_t>(processor) + 1);
+  CPU_ZERO_S(bytes, set);
+  CPU_SET_S(static_cast<std::size_t>(processor), bytes, set);
+  pthread_setaffinity_np(thread.native_handle(), bytes, set);
+  CPU_FREE(set);
+}
+
 }  // namespace
 
 /// On cache lines of its own, so that signalling one worker does not disturb the next.
@@ -68,8 +84,9 @@ struct ThreadPool::Scope {
 
 thread_local const ThreadPool::Scope* ThreadPool::Scope::innermost = nullptr;
 
-ThreadPool::ThreadPool(int threads, std::chrono::microseconds spin) : spin_(spin) {
+ThreadPool::ThreadPool(int threads, std::chrono::microseconds spin, bool pin) : spin_(spin) {
   if (threads <= 1) return;
+  const std::vector<int> processors = pin ? pinning_order() : std::vector<int>();
   workers_ = std::make_unique<Worker[]>(static_cast<std::size_t>(threads));
   for (int index = 1; index < threads; ++index) {
     try {
@@ -77,6 +94,10 @@ ThreadPool::ThreadPool(int threads, std::chrono::microseconds spin) : spin_(spin
           std::thread([this, index] { work(index); });
     } catch (const std::system_error&) {
       return;  // out of threads: fewer workers give the same results
+    }
+    if (static_cast<std::size_t>(index) < processors.size()) {
+      pin_to(workers_[static_cast<std::size_t>(index)].thread,
+             processors[static_cast<std::size_t>(index)]);
     }
     thread_count_ = index + 1;
   }

@@ -21,8 +21,9 @@ class ThreadPool {
 
   /// `threads` counts the caller, so 1 (or less) starts none. When the system refuses a thread, the
   /// pool works with those it has; thread_count() tells. `spin` of 0 lets idle workers sleep at
-  /// once.
-  explicit ThreadPool(int threads, std::chrono::microseconds spin = kDefaultSpin);
+  /// once. With `pin`, worker w stays on the w-th processor of pinning_order(), as far as there are
+  /// so many; the caller is not pinned, and the first is left to it.
+  explicit ThreadPool(int threads, std::chrono::microseconds spin = kDefaultSpin, bool pin = false);
   ThreadPool(const ThreadPool&) = delete;
   ThreadPool& operator=(const ThreadPool&) = delete;
   ~ThreadPool();

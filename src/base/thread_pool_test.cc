@@ -1,11 +1,14 @@
 #include "base/thread_pool.h"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <numeric>
 #include <thread>
 #include <vector>
+
+#include "base/cpu_info.h"
 
 namespace trivet {
 namespace {
@@ -114,6 +117,23 @@ TEST(ThreadPool, StressOfShortLoopsWithAndWithoutSpinning) {
       });
     }
     EXPECT_EQ(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}), expected);
+  }
+}
+
+/// Workers stay where they were put; more of them than processors is no error.
+TEST(ThreadPool, PinnedWorkersHaveAProcessorEach) {
+  const std::vector<int> order = pinning_order();
+  ASSERT_FALSE(order.empty());
+  const int threads = static_cast<int>(order.size()) + 1;
+  ThreadPool pool(threads, ThreadPool::kDefaultSpin, true);
+  ASSERT_EQ(pool.thread_count(), threads);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<int> seen(static_cast<std::size_t>(threads), -1);
+    pool.parallel_for(threads, [&](std::int64_t, int worker) {
+      seen[static_cast<std::size_t>(worker)] = sched_getcpu();
+    });
+    for (std::size_t worker = 1; worker < order.size(); ++worker)
+      EXPECT_EQ(seen[worker], order[worker]) << "worker " << worker;
   }
 }
 

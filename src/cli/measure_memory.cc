@@ -66,6 +66,8 @@ Result<ModelMemory> measure_model_memory(const std::string& model, const Session
   }
   if (flags.allow_fallback) arguments.emplace_back("--allow-fallback");
   if (flags.no_optimize) arguments.emplace_back("--no-optimize");
+  if (flags.no_spin) arguments.emplace_back("--no-spin");
+  if (flags.pin) arguments.emplace_back("--pin");
   if (!flags.tune.empty()) arguments.insert(arguments.end(), {"--tune", flags.tune});
   if (!flags.settings.tuning_cache.empty())
     arguments.insert(arguments.end(), {"--tune-cache", flags.settings.tuning_cache});

@@ -179,6 +179,9 @@ void SessionFlags::add_to(CLI::App& command) {
   add_flag(command, "--allow-fallback", allow_fallback,
            "Let other providers run the nodes that the first one cannot");
   add_flag(command, "--no-optimize", no_optimize, "Run the graph as it is in the file");
+  add_flag(command, "--no-spin", no_spin,
+           "Let idle worker threads sleep at once: less energy and heat, slower runs");
+  add_flag(command, "--pin", pin, "Keep each worker thread on a processor of its own");
   add_choice(command, "--memory", settings.low_memory, "fast", "low",
              "low: weights take little more room than in the file, which can cost speed "
              "(default fast)");
@@ -207,6 +210,8 @@ Result<SessionOptions> SessionFlags::to_options() const {
   options.threads = threads;
   options.optimize = !no_optimize;
   options.allow_fallback = allow_fallback;
+  options.spin = !no_spin;
+  options.pin = pin;
   options.settings = settings;
   TRIVET_ASSIGN(options.settings.tuning, parse_tuning(tune));
   if (options.settings.tuning != Tuning::kOff && settings.tuning_cache.empty()) {

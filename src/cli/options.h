@@ -68,13 +68,15 @@ void add_model(CLI::App& command, std::string& path);
 /// --json
 void add_json(CLI::App& command, bool& json);
 
-/// --threads, --provider, --allow-fallback, --no-optimize, --memory, --max-memory, --tune,
-/// --tune-cache
+/// --threads, --provider, --allow-fallback, --no-optimize, --no-spin, --pin, --memory,
+/// --max-memory, --tune, --tune-cache
 struct SessionFlags {
   int threads = 0;  ///< 0: one per physical core
   std::vector<std::string> providers;
   bool allow_fallback = false;
   bool no_optimize = false;
+  bool no_spin = false;
+  bool pin = false;
   EngineSettings settings = {};
   std::string tune;  ///< "off", "quick", "full"; empty: off
 

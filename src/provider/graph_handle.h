@@ -12,6 +12,8 @@ struct TrvGraph {
 };
 
 struct TrvThreads {
-  trivet::ThreadPool pool;
-  explicit TrvThreads(int threads) : pool(threads) {}
+  std::shared_ptr<trivet::ThreadPool> shared;
+  trivet::ThreadPool& pool;
+  explicit TrvThreads(std::shared_ptr<trivet::ThreadPool> threads)
+      : shared(std::move(threads)), pool(*shared) {}
 };

@@ -302,6 +302,17 @@ Result<void> Session::State::prepare(std::span<const ValueType> types) const {
   return {};
 }
 
+namespace {
+
+std::shared_ptr<ThreadPool> workers_of(const SessionOptions& options) {
+  if (options.pool != nullptr) return options.pool;
+  const auto spin = options.spin ? ThreadPool::kDefaultSpin : std::chrono::microseconds(0);
+  return std::make_shared<ThreadPool>(
+      options.threads > 0 ? options.threads : default_thread_count(), spin, options.pin);
+}
+
+}  // namespace
+
 Session::Session(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Session::~Session() = default;
 
@@ -323,8 +334,7 @@ Result<std::unique_ptr<Session>> Session::create(const Model& model,
     state->outputs.push_back({graph.value(id).name, known ? inferred : graph.value(id).type});
   }
   state->graph = std::make_shared<const Graph>(std::move(graph));
-  state->threads =
-      std::make_unique<TrvThreads>(options.threads > 0 ? options.threads : default_thread_count());
+  state->threads = std::make_unique<TrvThreads>(workers_of(options));
   TRIVET_ASSIGN(const std::vector<std::size_t> owner, state->assign(options));
   TRIVET_TRY(state->compile(options, owner));
   release_free_memory();

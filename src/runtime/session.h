@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/thread_pool.h"
 #include "graph/graph.h"
 #include "provider/settings.h"
 #include "tensor/tensor.h"
@@ -21,6 +22,14 @@ struct SessionOptions {
   std::vector<const TrvProvider*> providers;
   /// Worker threads, the caller included; 0 for default_thread_count().
   int threads = 0;
+  /// Whether idle workers watch for work for some microseconds before they sleep. Off, nothing is
+  /// burnt beside a run, and a run takes longer.
+  bool spin = true;
+  /// Whether each worker stays on a processor of its own.
+  bool pin = false;
+  /// The workers of another session, or of the caller's own; then the three above do not count.
+  /// Sessions that share workers may run at once: their loops go one after the other.
+  std::shared_ptr<ThreadPool> pool = {};
   /// Run the portable optimiser passes before the graph is divided.
   bool optimize = true;
   /// Without it, a node that the first provider does not claim is an error: a fallback is never

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -135,6 +136,29 @@ TEST(LoadedProvider, ATableThatIsTooShortIsRefused) {
   const auto checked = check_provider(table);
   ASSERT_FALSE(checked);
   EXPECT_NE(checked.error().message.find("'cpu'"), std::string::npos) << checked.error().message;
+}
+
+/// Two sessions on one pool, run at once from two threads.
+TEST(Session, SessionsShareWorkers) {
+  const auto pool = std::make_shared<ThreadPool>(3);
+  const auto load = [&](const std::vector<std::string>& operators) {
+    return Session::create(chain(operators), {.providers = {&cpu_provider()}, .pool = pool});
+  };
+  const auto negated = load({"Neg"});
+  const auto absolute = load({"Neg", "Abs"});
+  ASSERT_TRUE(negated && absolute);
+  EXPECT_EQ((*negated)->threads(), 3);
+  const Tensor x = Tensor::from_vector(std::vector<float>(100'000, 2.0F));
+  const auto run = [&x](Session& session, float expected) {
+    for (int i = 0; i < 50; ++i) {
+      const auto out = session.run(std::vector{x});
+      ASSERT_TRUE(out) << out.error().message;
+      for (const float v : (*out)[0].data<float>()) ASSERT_EQ(v, expected);
+    }
+  };
+  std::thread other([&] { run(**absolute, 2); });
+  run(**negated, -2);
+  other.join();
 }
 
 TEST(Session, AnInputThatIsTheOutputNeedsNoProvider) {

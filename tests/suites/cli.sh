@@ -111,6 +111,8 @@ holds "(lambda p: p['total_bytes'] == sum(v for k, v in p.items() if k != 'total
 holds "d['results'][0]['memory_plan']['packed_weight_bytes'] > 0"
 json trivet bench $lite --runs 2 --warmup 0 --provider reference --json
 holds "d['results'][0]['memory_plan'] is None"
+expect 0 trivet run $lite --random --threads 3 --pin --no-spin --save pinned.npz
+expect 0 trivet verify $lite pinned.npz --random --threads 3
 expect 0 trivet run $lite --random --threads 2 --tune quick --tune-cache tune/new.txt
 cp tune/new.txt tuned.txt
 expect 0 trivet run $lite --random --threads 2 --tune quick --tune-cache tune/new.txt
