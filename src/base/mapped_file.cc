@@ -99,6 +99,11 @@ bool MappedFile::release_mapped(const void* data, std::size_t length) {
   return true;
 }
 
+void MappedFile::release_all() {
+  const std::lock_guard lock(mappings().mutex);
+  for (const auto& [data, file] : mappings().files) file->release_pages(0, file->size_);
+}
+
 bool MappedFile::is_mapped(const std::string& path) {
   const std::lock_guard lock(mappings().mutex);
   return std::ranges::any_of(mappings().files, [&](const auto& entry) {

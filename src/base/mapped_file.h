@@ -34,6 +34,9 @@ class MappedFile {
   /// whoever holds a tensor and cannot tell where its bytes come from.
   static bool release_mapped(const void* data, std::size_t length);
 
+  /// The same for all pages of all files that are mapped.
+  static void release_all();
+
   /// Whether a file is mapped that `path` names too.
   [[nodiscard]] static bool is_mapped(const std::string& path);
 

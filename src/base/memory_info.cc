@@ -1,6 +1,7 @@
 #include "base/memory_info.h"
 
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
@@ -91,6 +92,13 @@ Result<void> check_available_memory(double bytes, std::string_view what) {
   return fail(ErrorCode::kOutOfMemory, what, " would take ", needed, " MB, and ",
               static_cast<std::int64_t>(static_cast<double>(available) / kMegabyte),
               " MB are available; use smaller sizes");
+}
+
+std::size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return file ? resident * static_cast<std::size_t>(sysconf(_SC_PAGESIZE)) : 0;
 }
 
 void release_free_memory() {

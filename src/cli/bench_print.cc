@@ -174,12 +174,11 @@ std::string timeline_text(const BenchResult& result) {
   return out;
 }
 
-/// "36.1 MB: packed weights 21.9 MB, constants 0.1 MB, activations 4.1 MB, program 10.0 MB".
+/// "packed weights 21.9 MB, constants 102 kB, activations 4.03 MB".
 std::string plan_text(const Json& planned) {
   const auto bytes = [&planned](const char* key) { return format_bytes(planned.value(key, 0.0)); };
-  return cat(bytes("total_bytes"), ": packed weights ", bytes("packed_weight_bytes"),
-             ", constants ", bytes("constant_bytes"), ", activations ", bytes("activation_bytes"),
-             ", program ", bytes("program_bytes"));
+  return cat("packed weights ", bytes("packed_weight_bytes"), ", constants ",
+             bytes("constant_bytes"), ", activations ", bytes("activation_bytes"));
 }
 
 std::string ratios_text(const std::vector<BenchRatio>& ratios, bool name_batch) {

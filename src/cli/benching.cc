@@ -45,22 +45,21 @@ Result<Feed> feed_for(const Session& session, const FeedFlags& flags,
 /// The memory that all segments together planned for the shapes they are prepared for.
 Result<Json> planned_memory(const Session& session) {
   TRIVET_ASSIGN(const std::vector<std::string> segments, session.describe());
-  std::int64_t packed = 0, constants = 0, activations = 0, program = 0;
+  std::int64_t packed = 0, constants = 0, activations = 0;
+  bool told = false;
   for (const std::string& text : segments) {
     const Json segment = Json::parse(text, nullptr, false);
     if (!segment.is_object() || !segment.contains("packed_weight_bytes")) continue;
     packed += segment.value("packed_weight_bytes", std::int64_t{0});
-    program = std::max(program, segment.value("program_bytes", std::int64_t{0}));
+    told = true;
     if (!segment.contains("plans") || segment["plans"].empty()) continue;
     constants += segment["plans"][0].value("constant_bytes", std::int64_t{0});
     activations += segment["plans"][0].value("arena_bytes", std::int64_t{0});
   }
-  if (program == 0) return Json();
+  if (!told) return Json();
   return Json{{"packed_weight_bytes", packed},
               {"constant_bytes", constants},
-              {"activation_bytes", activations},
-              {"program_bytes", program},
-              {"total_bytes", packed + constants + activations + program}};
+              {"activation_bytes", activations}};
 }
 
 Result<BenchResult> describe(const BenchCase& c) {

@@ -41,7 +41,7 @@ struct Outcome {
 Result<std::optional<Rival>> make_rival(const EvalOptions& options, const LoadedModel& model) {
   if (options.against.empty()) return std::optional<Rival>();
   std::error_code ignored;
-  SessionFlags flags = options.session;
+  SessionFlags flags = options.session.of_yardstick();
   Rival rival;
   if (std::filesystem::exists(options.against, ignored)) {
     TRIVET_ASSIGN(const SessionOptions session_options, flags.to_options());

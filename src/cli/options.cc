@@ -187,7 +187,7 @@ void SessionFlags::add_to(CLI::App& command) {
              "(default fast)");
   add_text(command, "--tune", tune,
            "quick or full: time the ways to compute each layer on this machine, once, and keep the "
-           "fastest (default off: an estimate chooses)",
+           "fastest, which may take more memory (default off: an estimate chooses)",
            "off|quick|full");
   add_text(command, "--tune-cache", settings.tuning_cache,
            "File that keeps what --tune found (default: tuning.txt beside the machine file, in "
@@ -195,7 +195,15 @@ void SessionFlags::add_to(CLI::App& command) {
            "FILE");
   only_with(command, "--tune-cache", "--tune");
   add_bytes(command, "--max-memory", settings.max_memory,
-            "Refuse to load what would take more resident memory, such as 64MB or 1.5GiB");
+            "Refuse what would make this process hold more resident memory, such as 64MB or "
+            "1.5GiB: at load, where the shapes are known then");
+}
+
+SessionFlags SessionFlags::of_yardstick() const {
+  SessionFlags out = *this;
+  out.settings = {};
+  out.tune.clear();
+  return out;
 }
 
 Result<const TrvProvider*> provider_from_option(const std::string& name) {
@@ -215,9 +223,13 @@ Result<SessionOptions> SessionFlags::to_options() const {
   options.settings = settings;
   TRIVET_ASSIGN(options.settings.tuning, parse_tuning(tune));
   if (options.settings.tuning != Tuning::kOff && settings.tuning_cache.empty()) {
-    TRIVET_ASSIGN(const std::string machine, default_machine_file());
+    const auto machine = default_machine_file();
+    if (!machine) {
+      return invalid_argument("--tune has no place to keep what it finds, since neither HOME nor ",
+                              "XDG_CACHE_HOME is set; name a file with --tune-cache");
+    }
     options.settings.tuning_cache =
-        std::filesystem::path(machine).replace_filename("tuning.txt").string();
+        std::filesystem::path(*machine).replace_filename("tuning.txt").string();
   }
   for (const std::string& name : providers) {
     TRIVET_ASSIGN(const TrvProvider* provider, provider_from_option(name));

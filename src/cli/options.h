@@ -81,6 +81,8 @@ struct SessionFlags {
   std::string tune;  ///< "off", "quick", "full"; empty: off
 
   void add_to(CLI::App& command);
+  /// The same without what only the engine that is tested shall keep to: memory, tuning.
+  [[nodiscard]] SessionFlags of_yardstick() const;
   /// The named providers first, then the other built-in ones that can be used here: those serve
   /// only with --allow-fallback, and the error for a node that needs one names it. Without a named
   /// one the first that can be used is it; a TRIVET_ISA that names no instruction set of this

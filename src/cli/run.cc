@@ -198,13 +198,14 @@ Result<void> check_save(const RunOptions& options) {
 
 Result<int> run(const RunOptions& options) {
   TRIVET_TRY(check_save(options));
-  TRIVET_ASSIGN(const LoadedModel model, load_model(options.model));
+  TRIVET_ASSIGN(LoadedModel model, load_model(options.model));
   std::vector<std::string> labels = model.labels;
   if (!options.labels.empty()) {
     TRIVET_ASSIGN(labels, read_labels(options.labels));
   }
   TRIVET_ASSIGN(const SessionOptions session_options, options.session.to_options());
   TRIVET_ASSIGN(const auto session, Session::create(model.model, session_options));
+  model.model.graph.reset();  // the session has one of its own
   TRIVET_ASSIGN(const Outcome outcome, run_once(*session, merged(options.feed, model)));
   TRIVET_ASSIGN(const std::vector<Ranking> rankings, rank(*session, outcome, labels));
   if (!options.save.path.empty()) TRIVET_TRY(save(*session, outcome, options.save));

@@ -217,7 +217,7 @@ Result<void> Shipping::optimize_and_write() {
 }
 
 SessionFlags Shipping::original_flags() const {
-  SessionFlags flags = options_.session;
+  SessionFlags flags = options_.session.of_yardstick();
   flags.no_optimize = true;
   return flags;
 }

@@ -76,7 +76,7 @@ bool same_file(const std::string& a, const std::string& b) {
 
 /// The model itself on the reference provider, or on --against, as the file has it.
 Result<void> expect_provider(const VerifyOptions& options, const LoadedModel& a, Expected& out) {
-  SessionFlags flags = options.session;
+  SessionFlags flags = options.session.of_yardstick();
   flags.providers = {options.against.empty() ? "reference" : options.against};
   flags.no_optimize = true;
   TRIVET_ASSIGN(out.options, flags.to_options());
@@ -86,7 +86,7 @@ Result<void> expect_provider(const VerifyOptions& options, const LoadedModel& a,
 }
 
 Result<void> expect_model(const VerifyOptions& options, Expected& out) {
-  SessionFlags flags = options.session;
+  SessionFlags flags = options.session.of_yardstick();
   if (!options.against.empty()) flags.providers = {options.against};
   TRIVET_ASSIGN(out.options, flags.to_options());
   TRIVET_ASSIGN(out.model, load_model(options.b));

@@ -9,10 +9,12 @@ namespace trivet {
 namespace {
 
 /// The same sizes as Reshape takes them: 0 for one that the input has at that axis, −1 for one
-/// other; nothing where more are left. A size that is 0 would leave the −1 open.
+/// other; nothing where more are left, or where the sizes are not known to have as many elements as
+/// the input. A size that is 0 would leave the −1 open.
 std::optional<std::vector<std::int64_t>> fixed_shape(const SymbolicShape& wanted,
                                                      const SymbolicShape& input) {
   std::vector<std::int64_t> out;
+  if (!(element_count(wanted) == element_count(input))) return std::nullopt;
   bool open = false;
   for (std::size_t axis = 0; axis < wanted.size(); ++axis) {
     const Dim& d = wanted[axis];

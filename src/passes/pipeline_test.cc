@@ -245,6 +245,33 @@ TEST(Passes, ComputedShapesBecomeConstant) {
   expect_same(run(graph), before);
 }
 
+/// Sizes that are not proved to have as many elements could hide an error of the model.
+TEST(Passes, AShapeThatMayNotFitStaysComputed) {
+  ConvGraph g;
+  const ValueId shape = g.node("Shape", {g.conv()}, "shape");
+  const ValueId n = g.node("Gather", {shape, g.constant("zero", ints({0}))}, "n");
+  const ValueId less = g.node("Sub", {n, g.constant("one", ints({1}))}, "less");
+  const ValueId wanted = g.node("Concat", {less, g.constant("rest", ints({48}))}, "wanted",
+                                {{"axis", std::int64_t{0}}});
+  g.output(g.node("Reshape", {g.conv(), wanted}, "out"));
+  Graph graph = g.finish();
+  const auto fixed = fix_reshapes(graph);
+  ASSERT_TRUE(fixed) << fixed.error().message;
+  EXPECT_EQ(*fixed, 0);
+}
+
+/// Nodes without inputs, and with a first one left out.
+TEST(Passes, NodesMayHaveNoInputs) {
+  ConvGraph g;
+  const std::vector<std::int64_t> sizes = {2, 4, 4, 3};
+  const ValueId noise = g.node("RandomUniform", {}, "noise", {{"shape", sizes}});
+  g.output(g.node("Add", {g.conv(), noise}, "out"));
+  Graph graph = g.finish();
+  const auto done = optimize(graph);
+  ASSERT_TRUE(done) << done.error().message;
+  EXPECT_EQ(types(graph), (Types{"Conv", "RandomUniform", "Add"}));
+}
+
 /// Two sizes that only a run tells cannot both be open.
 TEST(Passes, AShapeWithTwoOpenSizesStaysComputed) {
   GraphBuilder builder("two");

@@ -48,6 +48,7 @@ bool keeps_order(const Node& transpose) {
 /// `uses`: how often each value is read.
 bool is_no_op(const Graph& graph, const Node& node, const Inference& inference,
               const std::vector<int>& uses) {
+  if (node.input(0) == kNoValue) return false;
   if (node.is("Identity")) return true;
   if (node.is("Dropout")) {
     const ValueId mask = node.output(1);

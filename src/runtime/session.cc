@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/cpu_info.h"
+#include "base/mapped_file.h"
 #include "base/memory_info.h"
 #include "graph/compact.h"
 #include "graph/extract.h"
@@ -338,6 +339,7 @@ Result<std::unique_ptr<Session>> Session::create(const Model& model,
   TRIVET_ASSIGN(const std::vector<std::size_t> owner, state->assign(options));
   TRIVET_TRY(state->compile(options, owner));
   release_free_memory();
+  MappedFile::release_all();  // what was looked at; a plan reads again what it packs
   std::vector<ValueType> types;
   for (const Port& port : state->inputs) types.push_back(port.type);
   const bool fixed = std::ranges::all_of(

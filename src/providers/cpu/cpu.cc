@@ -11,21 +11,21 @@
 namespace trivet {
 namespace {
 
-std::optional<cpu::Tuner> make_tuner(const CompileContext& context,
-                                     const kernels::KernelTable& table) {
+Result<std::optional<cpu::Tuner>> make_tuner(const CompileContext& context, Isa isa) {
   const EngineSettings& settings = context.settings;
-  if (settings.tuning == Tuning::kOff) return std::nullopt;
-  return cpu::Tuner(settings.tuning, cpu::TuningCache(settings.tuning_cache, table.isa),
-                    context.threads);
+  if (settings.tuning == Tuning::kOff) return std::optional<cpu::Tuner>();
+  TRIVET_ASSIGN(cpu::TuningCache cache, cpu::TuningCache::open(settings.tuning_cache, isa));
+  return std::optional(cpu::Tuner(settings.tuning, std::move(cache), context.threads));
 }
 
 class CompiledProgram : public CompiledGraph {
  public:
   CompiledProgram(std::shared_ptr<const Graph> graph, std::vector<std::vector<std::size_t>> covered,
-                  const CompileContext& context, const kernels::KernelTable& table)
+                  const CompileContext& context, std::optional<cpu::Tuner> tuner,
+                  const kernels::KernelTable& table)
       : graph_(std::move(graph)),
         covered_(std::move(covered)),
-        tuner_(make_tuner(context, table)),
+        tuner_(std::move(tuner)),
         shared_{context.threads, table, {}, context.settings, tuner_ ? &*tuner_ : nullptr},
         program_(*graph_, {}, shared_) {}
 
@@ -86,8 +86,9 @@ struct CpuEngine {
     TRIVET_TRY(cpu::fuse(*graph));
     auto covered = cpu::covered_nodes(widened, *graph);
     for (std::vector<std::size_t>& nodes : covered) name_origins(nodes, origin);
+    TRIVET_ASSIGN(std::optional<cpu::Tuner> tuner, make_tuner(context, isa));
     return std::make_unique<CompiledProgram>(std::move(graph), std::move(covered), context,
-                                             kernels::table(isa));
+                                             std::move(tuner), kernels::table(isa));
   }
 };
 

@@ -59,6 +59,9 @@ class PackedWeights {
   [[nodiscard]] bool replaces(const Tensor& weight) const;
   /// A copy that packs nothing more and only counts: its tensors must not be read.
   [[nodiscard]] PackedWeights counting() const;
+  /// Of those that a counting copy counted, the bytes of the largest as it is: while it is packed,
+  /// it is in memory too.
+  [[nodiscard]] std::size_t largest_source() const { return largest_source_; }
 
  private:
   struct Entry {
@@ -68,6 +71,7 @@ class PackedWeights {
   };
   std::map<std::pair<const void*, std::string>, Entry> packed_;
   std::size_t bytes_ = 0;
+  std::size_t largest_source_ = 0;
   bool counts_only_ = false;
 };
 

@@ -94,7 +94,7 @@ MemoryNeed Plan::memory() const {
   return {.packed = shared_.weights.bytes(),
           .constants = constant_bytes_,
           .arena = arena_bytes_,
-          .program = program_bytes(graph_)};
+          .largest = shared_.weights.largest_source()};
 }
 
 Result<void> Plan::run(std::span<const Tensor> inputs, std::span<const Tensor> captures,

@@ -27,20 +27,12 @@ struct Shared {
   bool counts_only = false;  ///< plans are made to be measured and cannot run
 };
 
-/// What the process takes beside the model's tensors: its code, threads, the graph and its plan. An
-/// upper bound, measured on models of 50 to 600 nodes.
-[[nodiscard]] inline std::size_t program_bytes(const Graph& graph) {
-  return 11'000'000 + 16'000 * graph.nodes().size();
-}
-
 /// Bytes that a plan and what it shares hold while it can run.
 struct MemoryNeed {
   std::size_t packed = 0;     ///< weights in the order in which kernels read them
   std::size_t constants = 0;  ///< weights and other constants as they are
   std::size_t arena = 0;      ///< activations and scratch memory
-  std::size_t program = 0;    ///< program_bytes()
-
-  [[nodiscard]] std::size_t total() const { return packed + constants + arena + program; }
+  std::size_t largest = 0;    ///< of the weights to pack, as it is: both are there for a while
 };
 
 class Program;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/flush_subnormals.h"
+#include "base/memory_info.h"
 #include "providers/cpu/tuner.h"
 
 namespace trivet::cpu {
@@ -14,11 +15,6 @@ constexpr std::size_t kMaxPlans = 4;
 std::string megabytes(std::size_t bytes) {
   const std::size_t tenths = (bytes + 50'000) / 100'000;
   return cat(tenths / 10, ".", tenths % 10, " MB");
-}
-
-std::string to_string(const MemoryNeed& need) {
-  return cat("packed weights ", megabytes(need.packed), ", constants ", megabytes(need.constants),
-             ", activations ", megabytes(need.arena), ", program ", megabytes(need.program));
 }
 
 }  // namespace
@@ -57,7 +53,12 @@ Result<Plan*> Program::plan_for(std::span<const Tensor> inputs, std::span<const 
 
 Result<Plan*> Program::add_plan(std::vector<Shape> shapes, std::span<const InferredValue> inputs,
                                 std::span<const InferredValue> captures) {
-  if (shared_.settings.max_memory != 0) TRIVET_TRY(check_memory(inputs, captures));
+  if (shared_.settings.max_memory != 0) {
+    const auto fits = check_memory(inputs, captures);
+    // What measuring found is kept where the plan is refused, too.
+    if (shared_.tuner != nullptr) TRIVET_TRY(shared_.tuner->save());
+    if (!fits) return tl::unexpected(fits.error());
+  }
   TRIVET_ASSIGN(auto plan, Plan::create(graph_, inputs, captures, shared_));
   if (shared_.tuner != nullptr) TRIVET_TRY(shared_.tuner->save());
   if (plans_.size() == kMaxPlans) plans_.pop_back();
@@ -70,20 +71,27 @@ Result<void> Program::check_memory(std::span<const InferredValue> inputs,
                                    std::span<const InferredValue> captures) {
   const std::size_t bound = shared_.settings.max_memory;
   TRIVET_ASSIGN(const MemoryNeed need, Plan::measure(graph_, inputs, captures, shared_));
-  std::size_t total = need.total();
-  for (const Entry& entry : plans_) total += entry.plan->memory().arena;
-  if (total > bound) plans_.clear();
-  if (need.total() <= bound) return {};
+  const std::size_t packed = need.packed - shared_.weights.bytes();
+  const auto total = [](const MemoryNeed& m, std::size_t new_packed) {
+    return resident_bytes() + new_packed + std::max(m.arena, m.largest);
+  };
+  if (total(need, packed) > bound && !plans_.empty()) {
+    plans_.clear();
+    release_free_memory();
+  }
+  if (total(need, packed) <= bound) return {};
   std::string hint;
   if (!shared_.settings.low_memory) {
-    Shared low{shared_.threads, shared_.table, {}, shared_.settings, shared_.tuner, true};
+    Shared low{shared_.threads, shared_.table, {}, shared_.settings, nullptr, true};
     low.settings.low_memory = true;
     TRIVET_ASSIGN(const MemoryNeed least, Plan::measure(graph_, inputs, captures, low));
-    if (least.total() < need.total())
-      hint = cat("; with --memory low it would be ", megabytes(least.total()));
+    if (least.packed < need.packed)
+      hint = cat("; with --memory low it would be ", megabytes(total(least, least.packed)));
   }
-  return fail(ErrorCode::kOutOfMemory, "the model needs ", megabytes(need.total()), " (",
-              to_string(need), "), more than the ", megabytes(bound), " of --max-memory", hint);
+  return fail(ErrorCode::kOutOfMemory, "the model needs ", megabytes(total(need, packed)), " (",
+              megabytes(resident_bytes()), " are resident, weights to pack take ",
+              megabytes(packed), ", activations ", megabytes(need.arena), "), more than the ",
+              megabytes(bound), " of --max-memory", hint);
 }
 
 Result<void> Program::prepare(std::span<const ValueType> inputs) {
@@ -112,8 +120,7 @@ Result<void> Program::run(std::span<const Tensor> inputs, std::span<const Tensor
 }
 
 std::string Program::describe() const {
-  std::string out = cat("{\"packed_weight_bytes\": ", shared_.weights.bytes(),
-                        ", \"program_bytes\": ", program_bytes(graph_), ", \"plans\": [");
+  std::string out = cat("{\"packed_weight_bytes\": ", shared_.weights.bytes(), ", \"plans\": [");
   for (const Entry& entry : plans_) {
     if (&entry != &plans_.front()) out += ", ";
     const MemoryNeed need = entry.plan->memory();

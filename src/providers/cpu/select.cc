@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <string>
 #include <unordered_map>
@@ -55,6 +56,7 @@ Result<Tensor> PackedWeights::get(const Tensor& weight, const std::string& layou
   if (counts_only_) {
     Tensor nothing = Tensor::view(DType::kFloat32, {floats}, nullptr, nullptr);
     bytes_ += nothing.bytes();
+    largest_source_ = std::max(largest_source_, weight.bytes());
     const bool mapped = MappedFile::release_mapped(weight.raw(), 0);
     packed_.emplace(key, Entry{weight, nothing, mapped});
     return nothing;

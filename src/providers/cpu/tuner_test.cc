@@ -1,6 +1,7 @@
 #include "providers/cpu/tuner.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <fstream>
@@ -14,51 +15,75 @@ namespace {
 
 constexpr std::size_t kMany = 1 << 20;
 
-TEST(TuningCache, KeepsEntriesOfThisProcessorOnly) {
+TuningCache opened(const std::string& path, Isa isa = Isa::kAvx2, const std::string& cpu = "cpu") {
+  return TuningCache::open(path, isa, cpu).value();
+}
+
+TEST(TuningCache, KeepsEntriesByProcessor) {
   const TempDirForTest dir;
   const std::string path = dir.path() + "/new/folder/tuning.txt";
-  TuningCache cache(path, Isa::kAvx2, "cpu one");
+  TuningCache cache = opened(path);
   EXPECT_EQ(cache.find("a"), nullptr);
   cache.set("a", {"fast", false});
   cache.set("b", {"slow", true});
   ASSERT_TRUE(cache.save());
-  const TuningCache again(path, Isa::kAvx2, "cpu one");
+  const TuningCache again = opened(path);
   ASSERT_NE(again.find("a"), nullptr);
   EXPECT_EQ(again.find("a")->choice, "fast");
   EXPECT_FALSE(again.find("a")->thorough);
   EXPECT_TRUE(again.find("b")->thorough);
-  EXPECT_EQ(TuningCache(path, Isa::kAvx2, "cpu two").find("a"), nullptr);
-  EXPECT_EQ(TuningCache(path, Isa::kGeneric, "cpu one").find("a"), nullptr);
+  TuningCache other = opened(path, Isa::kAvx2, "another cpu");
+  EXPECT_EQ(other.find("a"), nullptr);
+  EXPECT_EQ(opened(path, Isa::kGeneric).find("a"), nullptr);
+  other.set("a", {"odd", true});
+  ASSERT_TRUE(other.save());
+  EXPECT_EQ(opened(path).find("a")->choice, "fast");
+  EXPECT_EQ(opened(path, Isa::kAvx2, "another cpu").find("a")->choice, "odd");
 }
 
 TEST(TuningCache, TwoWritersLoseNothing) {
   const TempDirForTest dir;
   const std::string path = dir.path() + "/tuning.txt";
-  TuningCache first(path, Isa::kAvx2, "cpu");
-  TuningCache second(path, Isa::kAvx2, "cpu");
+  TuningCache first = opened(path);
+  TuningCache second = opened(path);
   first.set("a", {"x", true});
   second.set("b", {"y", true});
   ASSERT_TRUE(first.save());
   ASSERT_TRUE(second.save());
-  const TuningCache both(path, Isa::kAvx2, "cpu");
-  EXPECT_NE(both.find("a"), nullptr);
-  EXPECT_NE(both.find("b"), nullptr);
+  EXPECT_NE(opened(path).find("a"), nullptr);
+  EXPECT_NE(opened(path).find("b"), nullptr);
 }
 
 TEST(TuningCache, DamagedLinesAreLeftOut) {
   const TempDirForTest dir;
   const std::string path = dir.path() + "/tuning.txt";
-  std::ofstream(path) << "trivet-tuning/1\tcpu\tavx2\n"
-                      << "good\tfast\tquick\nno tabs\ncut\tfast\nodd\tfast\tsometimes\n\n";
-  const TuningCache cache(path, Isa::kAvx2, "cpu");
+  std::ofstream(path) << "trivet-tuning/1\ncpu\tavx2\tgood\tfast\tquick\nno tabs\n"
+                      << "cpu\tavx2\tcut\tfast\ncpu\tavx2\todd\tfast\tsometimes\n\n";
+  const TuningCache cache = opened(path);
   EXPECT_NE(cache.find("good"), nullptr);
   for (const char* key : {"no tabs", "cut", "odd", ""}) EXPECT_EQ(cache.find(key), nullptr) << key;
-  std::ofstream(path, std::ios::binary) << std::string("\0\xff\n\t\t\t", 6);
-  EXPECT_EQ(TuningCache(path, Isa::kAvx2, "cpu").find("good"), nullptr);
+}
+
+/// Neither read as one nor written over.
+TEST(TuningCache, WhatIsNoCacheIsAnError) {
+  const TempDirForTest dir;
+  const std::string path = dir.path() + "/notes.txt";
+  for (const std::string& text : {std::string("my notes\n"), std::string("\0\xff\n\t\t", 5)}) {
+    std::ofstream(path, std::ios::binary) << text;
+    EXPECT_FALSE(TuningCache::open(path, Isa::kAvx2));
+  }
+  EXPECT_FALSE(TuningCache::open(dir.path(), Isa::kAvx2));
+  const std::string pipe = dir.path() + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_FALSE(TuningCache::open(pipe, Isa::kAvx2));
+  TuningCache late = opened(dir.path() + "/late.txt");
+  late.set("a", {"x", true});
+  std::ofstream(dir.path() + "/late.txt") << "not yours\n";
+  EXPECT_FALSE(late.save());
 }
 
 TEST(TuningCache, AFileThatCannotBeWrittenIsAnError) {
-  TuningCache cache("/proc/none/tuning.txt", Isa::kAvx2, "cpu");
+  TuningCache cache = opened("/proc/none/tuning.txt");
   cache.set("a", {"x", true});
   EXPECT_FALSE(cache.save());
 }
@@ -88,7 +113,7 @@ class TunerTest : public ::testing::Test {
 };
 
 TEST_F(TunerTest, TakesTheFastestAndRemembersIt) {
-  Tuner tuner(Tuning::kQuick, TuningCache("", Isa::kGeneric), threads_);
+  Tuner tuner(Tuning::kQuick, opened(""), threads_);
   const std::vector<Candidate> candidates = {taking("a", 3000), taking("b", 200), taking("c", 900)};
   EXPECT_EQ(tuner.choose("k", candidates, workload_).value(), 1U);
   const int measured = runs_;
@@ -100,7 +125,7 @@ TEST_F(TunerTest, TakesTheFastestAndRemembersIt) {
 }
 
 TEST_F(TunerTest, OneWayIsNotMeasured) {
-  Tuner tuner(Tuning::kFull, TuningCache("", Isa::kGeneric), threads_);
+  Tuner tuner(Tuning::kFull, opened(""), threads_);
   const std::vector<Candidate> only = {taking("a", 100)};
   EXPECT_EQ(tuner.choose("k", only, workload_).value(), 0U);
   EXPECT_EQ(runs_, 0);
@@ -113,7 +138,7 @@ TEST_F(TunerTest, TrustsWhatWasFoundAsThoroughly) {
   const std::string path = dir.path() + "/tuning.txt";
   const std::vector<Candidate> candidates = {taking("a", 10), taking("b", 10)};
   const auto runs_of = [&](Tuning level, const TuningCache::Entry& known) {
-    TuningCache cache(path, Isa::kGeneric);
+    TuningCache cache = opened(path);
     cache.set("k", known);
     Tuner tuner(level, std::move(cache), threads_);
     runs_ = 0;
@@ -174,8 +199,9 @@ TEST_F(TunedNodes, EveryChoiceComputesTheSame) {
       std::string forced = tuned.substr(0, tuned.find('\n') + 1);
       for (std::size_t at = forced.size(); at < tuned.size();) {
         const std::string line = tuned.substr(at, tuned.find('\n', at) - at);
-        const bool product = line.starts_with("gemm");
-        forced += cat(line.substr(0, line.find('\t')), "\t", product ? "gemm" : way,
+        const bool product = line.find("\tgemm ") != std::string::npos;
+        forced += cat(line.substr(0, line.find('\t', line.find(product ? "gemm" : "conv"))), "\t",
+                      product ? "gemm" : way,
                       panels    ? "/panels"
                       : product ? "/rows"
                                 : "/positions",

@@ -10,9 +10,9 @@
 
 namespace trivet::cpu {
 
-/// One line per problem: its key, the way that was fastest, and how thoroughly it was looked for,
-/// with tabs between them. The first line names the format, the processor and the instruction set;
-/// a file of others, or one that cannot be read, counts as empty.
+/// One line per problem: processor, instruction set, key, the way that was fastest, and how
+/// thoroughly it was looked for, with tabs between them, under a first line that names the format.
+/// Lines of other processors stay as they are; those that cannot be read are left out.
 class TuningCache {
  public:
   struct Entry {
@@ -20,8 +20,9 @@ class TuningCache {
     bool thorough = false;  ///< found by `full`
   };
 
-  /// An empty path keeps entries in memory only.
-  TuningCache(std::string path, Isa isa, std::string cpu = cpu_model_name());
+  /// An empty path keeps entries in memory only. A file that is something else is an error.
+  [[nodiscard]] static Result<TuningCache> open(std::string path, Isa isa,
+                                                const std::string& cpu = cpu_model_name());
 
   [[nodiscard]] const Entry* find(const std::string& key) const;
   /// Keys and choices hold no tab and no line break.
@@ -32,12 +33,16 @@ class TuningCache {
   [[nodiscard]] Result<void> save();
 
  private:
-  [[nodiscard]] std::map<std::string, Entry> read() const;
+  using Entries = std::map<std::string, Entry>;  ///< by processor, instruction set and key
+
+  TuningCache(std::string path, std::string prefix)
+      : path_(std::move(path)), prefix_(std::move(prefix)) {}
+  [[nodiscard]] Result<Entries> read() const;
 
   std::string path_;
-  std::string header_;
-  std::map<std::string, Entry> entries_;
-  std::map<std::string, Entry> fresh_;  ///< set since the file was read or written
+  std::string prefix_;  ///< of the keys of this processor
+  Entries entries_;
+  Entries fresh_;  ///< set since the file was read or written
 };
 
 }  // namespace trivet::cpu

@@ -138,7 +138,22 @@ class Widener {
   [[nodiscard]] bool is_chosen(const Node& node) const {
     if (!node.domain.empty() || !std::ranges::binary_search(kWidened, node.op_type)) return false;
     const auto half = [this](ValueId id) { return id != kNoValue && is_half(dtype(id)); };
-    return std::ranges::any_of(node.outputs, half);
+    const auto output = std::ranges::find_if(node.outputs, half);
+    return output != node.outputs.end() && agrees(node, dtype(*output));
+  }
+
+  /// Whether all floats that the node reads and writes are of that type, save the second operands
+  /// of operators whose types are their own.
+  [[nodiscard]] bool agrees(const Node& node, DType half) const {
+    const bool own = node.op_type == "Resize" || node.op_type == "Upsample" ||
+                     node.op_type == "Pow" || node.op_type == "BatchNormalization";
+    const auto fits = [&](ValueId id) {
+      if (id == kNoValue || dtype(id) == half) return true;
+      const bool other_float = is_half(dtype(id)) || dtype(id) == DType::kFloat32 ||
+                               dtype(id) == DType::kFloat64 || dtype(id) == DType::kUndefined;
+      return !other_float || (own && id != node.inputs[0]);
+    };
+    return std::ranges::all_of(node.inputs, fits) && std::ranges::all_of(node.outputs, fits);
   }
 
   Result<void> widen(NodeId id) {

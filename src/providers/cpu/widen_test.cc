@@ -109,6 +109,23 @@ TYPED_TEST(HalfGraph, NodesKnowWhereTheyComeFrom) {
   EXPECT_EQ(seen.size(), this->graph_.nodes().size());
 }
 
+/// Types that the operator does not allow together are left for its own complaint.
+TYPED_TEST(HalfGraph, MixedTypesStayWhatTheyAre) {
+  for (const DType other : {DType::kFloat32, DType::kFloat16, DType::kBFloat16}) {
+    if (other == kDTypeOf<TypeParam>) continue;
+    GraphBuilder builder("mixed");
+    const SymbolicShape shape = {2, 3};
+    const ValueId a = builder.add_input("a", ValueType::tensor(kDTypeOf<TypeParam>, shape));
+    const ValueId b = builder.add_input("b", ValueType::tensor(other, shape));
+    Attributes attributes;
+    attributes.set("axis", std::int64_t{0});
+    builder.add_output(this->add(builder, "Concat", {a, b}, "joined", attributes));
+    Graph graph = builder.finish().value();
+    const auto origin = widen_halves(graph);
+    EXPECT_TRUE(!origin || graph.nodes().size() == 1);
+  }
+}
+
 TYPED_TEST(HalfGraph, RunsOnTheFastKernels) {
   Model model;
   model.graph = std::make_shared<const Graph>(this->graph_);
