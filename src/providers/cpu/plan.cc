@@ -93,6 +93,7 @@ Result<MemoryNeed> Plan::measure(const Graph& graph, std::span<const InferredVal
 MemoryNeed Plan::memory() const {
   return {.packed = shared_.weights.bytes(),
           .constants = constant_bytes_,
+          .mapped = mapped_bytes_,
           .arena = arena_bytes_,
           .largest = shared_.weights.largest_source()};
 }

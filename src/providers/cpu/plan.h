@@ -31,6 +31,7 @@ struct Shared {
 struct MemoryNeed {
   std::size_t packed = 0;     ///< weights in the order in which kernels read them
   std::size_t constants = 0;  ///< weights and other constants as they are
+  std::size_t mapped = 0;     ///< of these, what lies in a file and comes to memory when it is read
   std::size_t arena = 0;      ///< activations and scratch memory
   std::size_t largest = 0;    ///< of the weights to pack, as it is: both are there for a while
 };
@@ -89,6 +90,7 @@ class Plan {
   Tensor arena_;
   std::size_t arena_bytes_ = 0;
   std::size_t constant_bytes_ = 0;
+  std::size_t mapped_bytes_ = 0;
   std::byte* scratch_ = nullptr;
 };
 

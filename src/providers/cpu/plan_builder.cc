@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "base/mapped_file.h"
 #include "providers/cpu/program.h"
 
 namespace trivet::cpu {
@@ -249,8 +250,10 @@ void Plan::Builder::count_constants() {
     for (const SlotId id : step.reads) {
       if (id == kNoValue || slot(id).place != Place::kConstant) continue;
       const Tensor& constant = plan_.frame_[static_cast<std::size_t>(id)];
-      if (!plan_.shared_.weights.replaces(constant) && counted.insert(constant.raw()).second)
-        plan_.constant_bytes_ += constant.bytes();
+      if (plan_.shared_.weights.replaces(constant) || !counted.insert(constant.raw()).second)
+        continue;
+      plan_.constant_bytes_ += constant.bytes();
+      if (MappedFile::release_mapped(constant.raw(), 0)) plan_.mapped_bytes_ += constant.bytes();
     }
   }
 }
