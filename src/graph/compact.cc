@@ -2,6 +2,8 @@
 
 #include <vector>
 
+#include "graph/captures.h"
+
 namespace trivet {
 namespace {
 
@@ -39,16 +41,7 @@ class Compactor {
     Node out = node;
     for (ValueId& id : out.inputs) id = map(id);
     for (ValueId& id : out.outputs) id = map(id);
-    const auto outer = [this](ValueId id) { return map(id); };
-    for (const Attribute& attribute : node.attributes.all()) {
-      if (const auto* graph = std::get_if<GraphPtr>(&attribute.value)) {
-        out.attributes.set(attribute.name, GraphBuilder::with_captures(**graph, outer));
-      } else if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&attribute.value)) {
-        std::vector<GraphPtr> copies;
-        for (const GraphPtr& g : *graphs) copies.push_back(GraphBuilder::with_captures(*g, outer));
-        out.attributes.set(attribute.name, std::move(copies));
-      }
-    }
+    if (!subgraphs(node).empty()) map_captures(out, [this](ValueId id) { return map(id); });
     return out;
   }
 

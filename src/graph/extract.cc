@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "graph/captures.h"
+
 namespace trivet {
 namespace {
 
@@ -21,7 +23,7 @@ class Extractor {
     for (const NodeId id : nodes_) {
       Node node = whole_.node(id);
       for (ValueId& input : node.inputs) input = map_read(input, out.inputs);
-      map_captures(node, out.inputs);
+      map_captures(node, [&](ValueId outer) { return map_read(outer, out.inputs); });
       for (ValueId& output : node.outputs) {
         if (output == kNoValue) continue;
         const Value& value = whole_.value(output);
@@ -51,23 +53,6 @@ class Extractor {
       inputs.push_back(id);
     }
     return mapped;
-  }
-
-  void map_captures(Node& node, std::vector<ValueId>& inputs) {
-    const Attributes original = node.attributes;
-    const auto remap = [&](const GraphPtr& graph) {
-      return GraphBuilder::with_captures(*graph,
-                                         [&](ValueId outer) { return map_read(outer, inputs); });
-    };
-    for (const Attribute& attribute : original.all()) {
-      if (const auto* graph = std::get_if<GraphPtr>(&attribute.value)) {
-        node.attributes.set(attribute.name, remap(*graph));
-      } else if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&attribute.value)) {
-        std::vector<GraphPtr> remapped;
-        std::ranges::transform(*graphs, std::back_inserter(remapped), remap);
-        node.attributes.set(attribute.name, std::move(remapped));
-      }
-    }
   }
 
   /// What the nodes compute and another node or the graph's outputs read, in order of computation.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "graph/captures.h"
+
 namespace trivet {
 GraphPatch::GraphPatch(Graph& graph, std::string label)
     : graph_(graph),
@@ -73,23 +75,7 @@ ValueId GraphPatch::stands_for(ValueId id) const {
 /// The node, and the subgraphs that capture what was replaced.
 void GraphPatch::replace_reads(Node& node) const {
   for (ValueId& id : node.inputs) id = stands_for(id);
-  if (subgraphs(node).empty()) return;
-  const auto in_subgraph = [this](const GraphPtr& graph) {
-    const bool captured = std::ranges::any_of(
-        graph->captures_, [this](const Capture& c) { return stands_for(c.outer) != c.outer; });
-    if (!captured) return graph;
-    return GraphBuilder::with_captures(*graph, [this](ValueId outer) { return stands_for(outer); });
-  };
-  const Attributes before = node.attributes;
-  for (const Attribute& attribute : before.all()) {
-    if (const auto* graph = std::get_if<GraphPtr>(&attribute.value)) {
-      node.attributes.set(attribute.name, in_subgraph(*graph));
-    } else if (const auto* graphs = std::get_if<std::vector<GraphPtr>>(&attribute.value)) {
-      std::vector<GraphPtr> replaced;
-      std::ranges::transform(*graphs, std::back_inserter(replaced), in_subgraph);
-      node.attributes.set(attribute.name, std::move(replaced));
-    }
-  }
+  if (!subgraphs(node).empty()) map_captures(node, [this](ValueId id) { return stands_for(id); });
 }
 
 void GraphPatch::set_constant(ValueId id, Tensor tensor) {

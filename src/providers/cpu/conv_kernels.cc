@@ -385,7 +385,7 @@ std::vector<Way> ways_for(const Problem& p, const MergedGroups& groups) {
   return out;
 }
 
-/// All that the time depends on, for the tuner's file.
+/// What the time depends on, but for the bias and the activation: the key of the tuner's file.
 std::string key_of(const Problem& p) {
   const Window& w = p.window;
   return cat("conv ", p.plan.batch, "x", p.channels_in(), "x", w.in_height, "x", w.in_width, " to ",

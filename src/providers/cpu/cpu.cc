@@ -81,10 +81,15 @@ struct CpuEngine {
   static Result<std::unique_ptr<CompiledGraph>> compile(const CompileContext& context) {
     TRIVET_ASSIGN(const Isa isa, selected_isa());
     auto graph = std::make_shared<Graph>(*context.graph);
-    TRIVET_ASSIGN(const std::vector<NodeId> origin, cpu::widen_halves(*graph));
-    const Graph widened = *graph;
-    TRIVET_TRY(cpu::fuse(*graph));
-    auto covered = cpu::covered_nodes(widened, *graph);
+    TRIVET_ASSIGN(Inference inference, infer(*graph, declared_inputs(*graph)));
+    TRIVET_ASSIGN(const std::vector<NodeId> origin, cpu::widen_halves(*graph, inference));
+    const bool widened = graph->value_count() != context.graph->value_count();
+    const auto unfused = widened ? std::make_shared<const Graph>(*graph) : context.graph;
+    if (widened) {
+      TRIVET_ASSIGN(inference, infer(*graph, declared_inputs(*graph)));
+    }
+    TRIVET_TRY(cpu::fuse(*graph, inference));
+    auto covered = cpu::covered_nodes(*unfused, *graph);
     for (std::vector<std::size_t>& nodes : covered) name_origins(nodes, origin);
     TRIVET_ASSIGN(std::optional<cpu::Tuner> tuner, make_tuner(context, isa));
     return std::make_unique<CompiledProgram>(std::move(graph), std::move(covered), context,

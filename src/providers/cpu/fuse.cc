@@ -444,9 +444,8 @@ Result<int> fuse_permutations(Graph& graph, const Inference& inference) {
   return fused;
 }
 
-Result<void> fuse(Graph& graph) {
+Result<void> fuse(Graph& graph, const Inference& inference) {
   // Patches keep the ids of values, and what is fused keeps their shapes: one inference serves all.
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
   for (const auto pass :
        {recognise_silu, recognise_gelu, fuse_conv, fuse_matmul, fuse_permutations}) {
     TRIVET_TRY(pass(graph, inference));

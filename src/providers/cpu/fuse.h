@@ -32,7 +32,7 @@ Result<int> fuse_matmul(Graph& graph, const Inference& inference);
 Result<int> fuse_permutations(Graph& graph, const Inference& inference);
 
 /// All of them, in order.
-Result<void> fuse(Graph& graph);
+Result<void> fuse(Graph& graph, const Inference& inference);
 
 /// For each node of `fused`, the nodes of `original` (as indices, ascending) that compute the same:
 /// what its outputs need, back to what it reads. `fused` was made from `original` by patches.

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "graph/patch.h"
-#include "ops/support/inference.h"
 
 namespace trivet::cpu {
 namespace {
@@ -231,8 +230,7 @@ class Widener {
 
 }  // namespace
 
-Result<std::vector<NodeId>> widen_halves(Graph& graph) {
-  TRIVET_ASSIGN(const Inference inference, infer(graph, declared_inputs(graph)));
+Result<std::vector<NodeId>> widen_halves(Graph& graph, const Inference& inference) {
   return Widener(graph, inference).run();
 }
 

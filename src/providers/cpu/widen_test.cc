@@ -93,7 +93,9 @@ TYPED_TEST(HalfGraph, AgreesWithTheReference) {
 /// Every node but the Casts stands for the one that it was, so that profiles can name them.
 TYPED_TEST(HalfGraph, NodesKnowWhereTheyComeFrom) {
   Graph widened = this->graph_;
-  const auto origin = widen_halves(widened);
+  const auto inference = infer(widened, declared_inputs(widened));
+  ASSERT_TRUE(inference) << inference.error().message;
+  const auto origin = widen_halves(widened, *inference);
   ASSERT_TRUE(origin) << origin.error().message;
   ASSERT_EQ(origin->size(), widened.nodes().size());
   std::set<NodeId> seen;
@@ -121,8 +123,10 @@ TYPED_TEST(HalfGraph, MixedTypesStayWhatTheyAre) {
     attributes.set("axis", std::int64_t{0});
     builder.add_output(this->add(builder, "Concat", {a, b}, "joined", attributes));
     Graph graph = builder.finish().value();
-    const auto origin = widen_halves(graph);
-    EXPECT_TRUE(!origin || graph.nodes().size() == 1);
+    const auto inference = infer(graph, declared_inputs(graph));
+    ASSERT_TRUE(inference) << inference.error().message;
+    ASSERT_TRUE(widen_halves(graph, *inference));
+    EXPECT_EQ(graph.nodes().size(), 1U);
   }
 }
 
