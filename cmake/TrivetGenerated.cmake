@@ -61,3 +61,45 @@ std::span<const OpFamily> op_families() { return kOpFamilies; }
 ]])
   list(APPEND TRIVET_GENERATED_SOURCES ${TRIVET_GENERATED_DIR}/op_list.cc)
 endif()
+
+# Tables that are kept as data: each file src/<layer>/data/<stem>.<ext> becomes
+# `const std::string_view trivet::embedded::<layer>_<stem>`, its bytes, declared in "<layer>/embedded.h".
+file(GLOB data_files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/src/*/data/*)
+set(data_layers "")
+foreach(file ${data_files})
+  file(RELATIVE_PATH place ${CMAKE_CURRENT_SOURCE_DIR}/src ${file})
+  string(REGEX REPLACE "/.*" "" layer ${place})
+  get_filename_component(stem ${file} NAME_WE)
+  set(TRIVET_DATA_NAME ${layer}_${stem})
+  set(TRIVET_DATA_LAYER ${layer})
+  list(APPEND data_layers ${layer})
+  string(APPEND data_declarations_${layer} "extern const std::string_view ${TRIVET_DATA_NAME};\n")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+  file(READ ${file} TRIVET_DATA_BYTES)
+  file(CONFIGURE OUTPUT ${TRIVET_GENERATED_DIR}/${TRIVET_DATA_NAME}.cc @ONLY CONTENT
+[[// Generated from the data files of src/@TRIVET_DATA_LAYER@.
+#include "@TRIVET_DATA_LAYER@/embedded.h"
+
+namespace trivet::embedded {
+
+const std::string_view @TRIVET_DATA_NAME@ = R"~data~(@TRIVET_DATA_BYTES@)~data~";
+
+}  // namespace trivet::embedded
+]])
+  list(APPEND TRIVET_GENERATED_SOURCES ${TRIVET_GENERATED_DIR}/${TRIVET_DATA_NAME}.cc)
+endforeach()
+list(REMOVE_DUPLICATES data_layers)
+foreach(layer ${data_layers})
+  set(TRIVET_DATA_DECLARATIONS ${data_declarations_${layer}})
+  file(CONFIGURE OUTPUT ${TRIVET_GENERATED_DIR}/${layer}/embedded.h @ONLY CONTENT
+[[// Generated: the data files of this layer.
+#pragma once
+
+#include <string_view>
+
+namespace trivet::embedded {
+
+@TRIVET_DATA_DECLARATIONS@
+}  // namespace trivet::embedded
+]])
+endforeach()
