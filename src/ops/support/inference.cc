@@ -32,45 +32,11 @@ class FoldingHost : public EvalHost {
   bool too_large_ = false;
 };
 
+/// Infers one node after the other.
 class Walker {
  public:
-  Walker(const Graph& graph, const InferOptions& options) : graph_(graph), options_(options) {
-    result_.values.resize(graph.value_count());
-  }
-
-  Result<Inference> run(std::span<const InferredValue> inputs,
-                        std::span<const InferredValue> captures) {
-    for (std::size_t i = 0; i < graph_.value_count(); ++i) {
-      const Value& value = graph_.value(static_cast<ValueId>(i));
-      if (value.constant.defined()) result_.values[i] = {value.type, value.constant, std::nullopt};
-    }
-    for (std::size_t i = 0; i < graph_.inputs().size() && i < inputs.size(); ++i) {
-      at(graph_.inputs()[i]) = inputs[i];
-    }
-    for (std::size_t i = 0; i < graph_.captures().size() && i < captures.size(); ++i) {
-      at(graph_.captures()[i].inner) = captures[i];
-    }
-    for (std::size_t i = 0; i < graph_.nodes().size(); ++i) {
-      auto done = node(graph_.nodes()[i]);
-      if (!done) {
-        return tl::unexpected(std::move(done).error().at(graph_.describe(static_cast<NodeId>(i))));
-      }
-    }
-    return std::move(result_);
-  }
-
- private:
-  InferredValue& at(ValueId id) { return result_.values[static_cast<std::size_t>(id)]; }
-
-  Result<std::vector<ValueType>> subgraph(const Graph& graph,
-                                          std::span<const InferredValue> inputs) {
-    std::vector<InferredValue> captures;
-    for (const Capture& capture : graph.captures()) captures.push_back(at(capture.outer));
-    TRIVET_ASSIGN(const Inference inner, infer(graph, inputs, captures, options_));
-    std::vector<ValueType> types;
-    for (const ValueId id : graph.outputs()) types.push_back(inner[id].type);
-    return types;
-  }
+  Walker(const Graph& graph, const InferOptions& options, Inference& state)
+      : graph_(graph), options_(options), result_(state) {}
 
   Result<void> node(const Node& node) {
     TRIVET_ASSIGN(const OpDef* op, find_op(node));
@@ -98,6 +64,19 @@ class Walker {
     const bool foldable =
         op->deterministic && op->eval != nullptr && subgraphs(node).empty() && !keep;
     return all_known && foldable ? fold(node, *op, inputs) : Result<void>{};
+  }
+
+ private:
+  InferredValue& at(ValueId id) { return result_.values[static_cast<std::size_t>(id)]; }
+
+  Result<std::vector<ValueType>> subgraph(const Graph& graph,
+                                          std::span<const InferredValue> inputs) {
+    std::vector<InferredValue> captures;
+    for (const Capture& capture : graph.captures()) captures.push_back(at(capture.outer));
+    TRIVET_ASSIGN(const Inference inner, infer(graph, inputs, captures, options_));
+    std::vector<ValueType> types;
+    for (const ValueId id : graph.outputs()) types.push_back(inner[id].type);
+    return types;
   }
 
   static void adopt_declared(ValueType& inferred, const ValueType& declared) {
@@ -147,14 +126,46 @@ class Walker {
 
   const Graph& graph_;
   const InferOptions& options_;
-  Inference result_;
+  Inference& result_;
 };
 
 }  // namespace
 
+Inference infer_nothing_yet(const Graph& graph, std::span<const InferredValue> inputs,
+                            std::span<const InferredValue> captures) {
+  Inference state;
+  state.values.resize(graph.value_count());
+  const auto at = [&](ValueId id) -> InferredValue& {
+    return state.values[static_cast<std::size_t>(id)];
+  };
+  for (std::size_t i = 0; i < graph.value_count(); ++i) {
+    const Value& value = graph.value(static_cast<ValueId>(i));
+    if (value.constant.defined()) state.values[i] = {value.type, value.constant, std::nullopt};
+  }
+  for (std::size_t i = 0; i < graph.inputs().size() && i < inputs.size(); ++i) {
+    at(graph.inputs()[i]) = inputs[i];
+  }
+  for (std::size_t i = 0; i < graph.captures().size() && i < captures.size(); ++i) {
+    at(graph.captures()[i].inner) = captures[i];
+  }
+  return state;
+}
+
+Result<void> infer_node(const Graph& graph, const Node& node, Inference& state,
+                        const InferOptions& options) {
+  return Walker(graph, options, state).node(node);
+}
+
 Result<Inference> infer(const Graph& graph, std::span<const InferredValue> inputs,
                         std::span<const InferredValue> captures, const InferOptions& options) {
-  return Walker(graph, options).run(inputs, captures);
+  Inference state = infer_nothing_yet(graph, inputs, captures);
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    auto done = infer_node(graph, graph.nodes()[i], state, options);
+    if (!done) {
+      return tl::unexpected(std::move(done).error().at(graph.describe(static_cast<NodeId>(i))));
+    }
+  }
+  return state;
 }
 
 std::vector<InferredValue> declared_inputs(const Graph& graph) {

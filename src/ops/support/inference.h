@@ -36,6 +36,15 @@ struct Inference {
                                       std::span<const InferredValue> captures = {},
                                       const InferOptions& options = {});
 
+/// One node, for who walks a graph and changes what it knows on the way: reads what `state` knows
+/// of the node's inputs and sets what follows of its outputs. `graph` gives declared types.
+[[nodiscard]] Result<void> infer_node(const Graph& graph, const Node& node, Inference& state,
+                                      const InferOptions& options = {});
+
+/// The state before the first node: constants, inputs and captures.
+[[nodiscard]] Inference infer_nothing_yet(const Graph& graph, std::span<const InferredValue> inputs,
+                                          std::span<const InferredValue> captures = {});
+
 /// The inputs of a graph as the file declares them.
 [[nodiscard]] std::vector<InferredValue> declared_inputs(const Graph& graph);
 

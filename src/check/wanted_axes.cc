@@ -1,0 +1,72 @@
+#include "check/wanted_axes.h"
+
+#include <set>
+
+namespace trivet::check {
+namespace {
+
+std::set<std::string> declared_symbols(const Graph& graph) {
+  std::set<std::string> out;
+  for (const OpenAxis& axis : declared_axes(graph)) out.insert(axis.symbol);
+  return out;
+}
+
+std::string unused_symbol(const std::string& wanted, const std::set<std::string>& used) {
+  std::string out = wanted;
+  for (int i = 2; used.contains(out); ++i) out = cat(wanted, "_", i);
+  return out;
+}
+
+bool has_image_channels(const Dim& size) {
+  return size.equals(1) || size.equals(3) || size.equals(4);
+}
+
+}  // namespace
+
+std::vector<OpenAxis> declared_axes(const Graph& graph) {
+  std::vector<OpenAxis> out;
+  for (const ValueId id : graph.inputs()) {
+    const Value& input = graph.value(id);
+    if (!input.type.shape) continue;
+    for (std::size_t axis = 0; axis < input.type.shape->size(); ++axis) {
+      const Dim& dim = (*input.type.shape)[axis];
+      if (dim.is_constant()) continue;
+      out.push_back({id, axis, dim.is_unknown() ? cat(input.name, "_", axis) : dim.to_string()});
+    }
+  }
+  return out;
+}
+
+std::vector<OpenAxis> fixed_batch_axes(const Graph& graph) {
+  std::vector<OpenAxis> out;
+  const Dim* batch = nullptr;
+  const std::string symbol = unused_symbol("batch", declared_symbols(graph));
+  for (const ValueId id : graph.inputs()) {
+    const auto& shape = graph.value(id).type.shape;
+    if (!shape || shape->size() < 2) continue;
+    const Dim& first = shape->front();
+    if (batch == nullptr) batch = &first;
+    const bool is_batch = first == *batch && first.is_constant() && first.value() > 0;
+    if (is_batch) out.push_back({id, 0, symbol});
+  }
+  return out;
+}
+
+std::vector<OpenAxis> fixed_resolution_axes(const Graph& graph) {
+  const std::set<std::string> used = declared_symbols(graph);
+  for (const ValueId id : graph.inputs()) {
+    const auto& shape = graph.value(id).type.shape;
+    if (!shape || shape->size() != 4) continue;
+    const bool channels_first = has_image_channels((*shape)[1]);
+    if (!channels_first && !has_image_channels((*shape)[3])) continue;
+    const std::size_t height = channels_first ? 2 : 1;
+    const bool fixed = (*shape)[height].is_constant() && (*shape)[height + 1].is_constant() &&
+                       (*shape)[height].value() > 1 && (*shape)[height + 1].value() > 1;
+    if (!fixed) return {};
+    return {{id, height, unused_symbol("height", used)},
+            {id, height + 1, unused_symbol("width", used)}};
+  }
+  return {};
+}
+
+}  // namespace trivet::check
