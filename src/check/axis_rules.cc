@@ -41,8 +41,8 @@ std::vector<BakedSize> baked_beyond(const Graph& graph, std::span<const OpenAxis
   if (!opened) return {};
   std::vector<BakedSize> out;
   for (const BakedSize& size : opened->baked) {
-    const bool is_known = std::ranges::any_of(
-        known, [&](const BakedSize& other) { return other.node == size.node; });
+    const bool is_known =
+        std::ranges::any_of(known, [&](const BakedSize& other) { return other.node == size.node; });
     if (!is_known) out.push_back(size);
   }
   return out;
@@ -73,21 +73,23 @@ void report_fixed_batch(const Graph& graph, std::span<const BakedSize> known, Fi
   const std::vector<BakedSize> baked = baked_beyond(graph, axes, known);
   Places places;
   for (const OpenAxis& axis : axes) places.add(place_of("input", graph, axis.input));
-  const Dim& batch = (*graph.value(axes.front().input).type.shape)[0];
+  const std::size_t axis = axes.front().axis;
+  const Dim& batch = (*graph.value(axes.front().input).type.shape)[axis];
   out.push_back({"fixed-batch", Severity::kWarning, places.to_string(),
-                 cat("axis 0 is ", batch.to_string(), " and not a name"),
+                 cat("axis ", axis, " is ", batch.to_string(), " and not a name"),
                  cat("another batch is refused: \"Got invalid dimensions ... Got: 8 Expected: ",
                      batch.to_string(), "\""),
                  can_mend(baked) && can_mend(known)
                      ? "trivet check --fix opens it through the whole graph; in the exporter: "
-                       "dynamic_axes or dynamic_shapes for axis 0"
+                       "dynamic_axes or dynamic_shapes for this axis"
                      : "declare the axis dynamic in the exporter; the nodes below need another "
                        "change first",
                  can_mend(baked) && can_mend(known)});
-  report_baked(graph, baked, Severity::kWarning,
-               "with axis 0 declared dynamic the model would still refuse another batch, or give "
-               "one image's answer for all",
-               out);
+  report_baked(
+      graph, baked, Severity::kWarning,
+      "with the batch axis declared dynamic the model would still refuse another batch, or give "
+      "one image's answer for all",
+      out);
 }
 
 void report_fixed_resolution(const Graph& graph, std::span<const BakedSize> known, Findings& out) {
@@ -114,10 +116,19 @@ void report_fixed_resolution(const Graph& graph, std::span<const BakedSize> know
 }  // namespace
 
 void check_inference(const Subject& subject, Findings& out) {
-  if (subject.inference) return;
-  out.push_back({"inference", Severity::kError, "model", subject.inference_error,
-                 "types and shapes do not fit together; no runtime can run the model as declared",
-                 "re-export it; where an input shape was edited by hand, undo that"});
+  for (const auto& [node, error] : subject.misfits) {
+    const std::string where = subject.graph().describe(node);
+    if (error.code == ErrorCode::kUnsupported) {
+      out.push_back({"no-kernel", Severity::kError, where, error.message,
+                     "the model does not run here",
+                     "say it with other operators in the model's code, or run the model with "
+                     "--provider and an engine that has it"});
+    } else {
+      out.push_back({"misfit", Severity::kError, where, error.message,
+                     "types, shapes or attributes do not fit together; every runtime refuses this",
+                     "export again; where the file was edited by hand, undo that"});
+    }
+  }
 }
 
 void check_input_axes(const Subject& subject, Findings& out) {
@@ -146,42 +157,43 @@ void check_input_axes(const Subject& subject, Findings& out) {
       }
     }
     if (!unnamed.empty()) {
-      out.push_back({"unnamed-axis", Severity::kWarning, where,
-                     cat("dynamic axes without a name: ", unnamed),
-                     "nothing says which axes of other inputs and outputs are as large, and profiles "
-                     "cannot be given by name",
-                     "trivet check --fix names them; in the exporter: dynamic_axes={'input': {0: "
-                     "'batch'}}",
-                     true});
+      out.push_back(
+          {"unnamed-axis", Severity::kWarning, where, cat("dynamic axes without a name: ", unnamed),
+           "nothing says which axes of other inputs and outputs are as large, and profiles "
+           "cannot be given by name",
+           "trivet check --fix names them; in the exporter: dynamic_axes={'input': {0: "
+           "'batch'}}",
+           true});
     }
     for (const auto& [name, axes] : by_name) {
       if (axes.size() < 2) continue;
-      out.push_back({"ambiguous-axis", Severity::kWarning, where,
-                     cat("axes ", axes[0], " and ", axes[1], " are both called '", name, "'"),
-                     "only inputs whose two sizes are equal are allowed: a 640x480 frame is refused",
-                     "give each axis a name of its own"});
+      out.push_back(
+          {"ambiguous-axis", Severity::kWarning, where,
+           cat("axes ", axes[0], " and ", axes[1], " are both called '", name, "'"),
+           "only inputs whose two sizes are equal are allowed: a 640x480 frame is refused",
+           "give each axis a name of its own"});
     }
   }
 }
 
 void check_baked_sizes(const Subject& subject, Findings& out) {
-  if (!subject.inference) return;
+  if (!subject.misfits.empty()) return;
   const Graph& graph = subject.graph();
   const std::vector<BakedSize> known = declared_faults(graph);
-  report_baked(graph, known, Severity::kError,
-               "the input declares the axis open, yet another size than that of the export fails or "
-               "comes out as the old one",
-               out);
+  report_baked(
+      graph, known, Severity::kError,
+      "the input declares the axis open, yet another size than that of the export fails or "
+      "comes out as the old one",
+      out);
   report_fixed_batch(graph, known, out);
   report_fixed_resolution(graph, known, out);
 }
 
 void check_output_types(const Subject& subject, Findings& out) {
-  if (!subject.inference) return;
   const Graph& graph = subject.graph();
   for (const ValueId id : graph.outputs()) {
     const ValueType& declared = graph.value(id).type;
-    const ValueType& inferred = (*subject.inference)[id].type;
+    const ValueType& inferred = subject.inference[id].type;
     const bool has_types = declared.kind == ValueType::Kind::kTensor &&
                            declared.dtype != DType::kUndefined &&
                            inferred.dtype != DType::kUndefined;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/registry.h"
+
 namespace trivet::check {
 namespace {
 
@@ -14,7 +16,6 @@ constexpr Rule kRules[] = {
     {"control-flow", check_control_flow},
     {"training-leftovers", check_training_leftovers},
     {"batch-norms", check_batch_norms},
-    {"decompositions", check_decompositions},
     {"versions", check_versions},
     {"weight-values", check_weight_values},
     {"weight-storage", check_weight_storage},
@@ -28,12 +29,13 @@ constexpr Rule kRules[] = {
 std::span<const Rule> rules() { return kRules; }
 
 Subject subject_of(const Model& model, FileFacts facts) {
-  Subject out{model, std::move(facts), std::nullopt, ""};
-  auto inference = infer(*model.graph, declared_inputs(*model.graph), {}, {.keep_quantized = true});
-  if (inference) {
-    out.inference = *std::move(inference);
-  } else {
-    out.inference_error = std::move(inference).error().message;
+  const Graph& graph = *model.graph;
+  Subject out{model, std::move(facts), infer_nothing_yet(graph, declared_inputs(graph)), {}};
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    const Node& node = graph.nodes()[i];
+    if (!find_op(node)) continue;
+    auto done = infer_node(graph, node, out.inference, {.keep_quantized = true});
+    if (!done) out.misfits.emplace_back(static_cast<NodeId>(i), std::move(done).error());
   }
   return out;
 }

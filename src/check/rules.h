@@ -1,10 +1,9 @@
 // What check looks for: one rule per kind of fault.
 #pragma once
 
-#include <optional>
 #include <span>
-#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
@@ -19,9 +18,10 @@ namespace trivet::check {
 struct Subject {
   const Model& model;
   FileFacts facts;
-  /// With the declared inputs; nothing where the graph cannot be inferred.
-  std::optional<Inference> inference;
-  std::string inference_error;
+  /// With the declared inputs; nothing is known of what comes out of a node that has an error.
+  Inference inference;
+  /// Nodes whose operator is known and whose inputs do not fit it, with what is wrong.
+  std::vector<std::pair<NodeId, Error>> misfits;
 
   [[nodiscard]] const Graph& graph() const { return *model.graph; }
 };
@@ -51,7 +51,6 @@ void check_operators(const Subject& subject, Findings& out);
 void check_control_flow(const Subject& subject, Findings& out);
 void check_training_leftovers(const Subject& subject, Findings& out);
 void check_batch_norms(const Subject& subject, Findings& out);
-void check_decompositions(const Subject& subject, Findings& out);
 void check_versions(const Subject& subject, Findings& out);
 void check_weight_values(const Subject& subject, Findings& out);
 void check_weight_storage(const Subject& subject, Findings& out);

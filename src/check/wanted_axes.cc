@@ -1,5 +1,6 @@
 #include "check/wanted_axes.h"
 
+#include <algorithm>
 #include <set>
 
 namespace trivet::check {
@@ -19,6 +20,18 @@ std::string unused_symbol(const std::string& wanted, const std::set<std::string>
 
 bool has_image_channels(const Dim& size) {
   return size.equals(1) || size.equals(3) || size.equals(4);
+}
+
+/// Axis 1 of what an RNN, GRU or LSTM with layout 0 reads as sequences or states; else axis 0.
+std::size_t batch_axis(const Graph& graph, ValueId input) {
+  for (const Node& node : graph.nodes()) {
+    const bool recurrent = node.is("LSTM") || node.is("GRU") || node.is("RNN");
+    if (!recurrent || node.attributes.int_or("layout", 0) != 0) continue;
+    for (const std::size_t i : {0, 5, 6}) {
+      if (node.input(i) == input) return 1;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -43,11 +56,11 @@ std::vector<OpenAxis> fixed_batch_axes(const Graph& graph) {
   const std::string symbol = unused_symbol("batch", declared_symbols(graph));
   for (const ValueId id : graph.inputs()) {
     const auto& shape = graph.value(id).type.shape;
-    if (!shape || shape->size() < 2) continue;
-    const Dim& first = shape->front();
-    if (batch == nullptr) batch = &first;
-    const bool is_batch = first == *batch && first.is_constant() && first.value() > 0;
-    if (is_batch) out.push_back({id, 0, symbol});
+    const std::size_t axis = batch_axis(graph, id);
+    if (!shape || shape->size() < std::max<std::size_t>(2, axis + 1)) continue;
+    const Dim& size = (*shape)[axis];
+    if (batch == nullptr) batch = &size;
+    if (size == *batch && size.is_constant() && size.value() > 0) out.push_back({id, axis, symbol});
   }
   return out;
 }

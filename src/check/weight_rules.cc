@@ -1,11 +1,11 @@
 // Rules about weights: their values, how they are stored, their precision.
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <unordered_map>
 
 #include "check/places.h"
 #include "check/rules.h"
+#include "check/weight_fixes.h"
 
 namespace trivet::check {
 namespace {
@@ -13,38 +13,11 @@ namespace {
 /// The limit of a protobuf message, and so of a model file with its weights inside.
 constexpr std::uint64_t kProtobufLimit = std::uint64_t{1} << 31;
 
-/// How the numbers of a floating-point tensor that are not ordinary are shared out.
-struct OddValues {
-  std::int64_t nan = 0;
-  std::int64_t infinite = 0;
-  std::int64_t subnormal = 0;
-};
-
-/// Counts by the bits of an IEEE format: `mantissa` low bits, then the exponent, then the sign.
-template <class Bits>
-OddValues count_odd(const Tensor& tensor, int mantissa) {
-  const Bits fraction = static_cast<Bits>((Bits{1} << mantissa) - 1);
-  const Bits magnitude = static_cast<Bits>(std::numeric_limits<Bits>::max() >> 1);
-  const Bits exponent = static_cast<Bits>(magnitude & ~fraction);
-  OddValues out;
-  const auto* bits = static_cast<const Bits*>(tensor.raw());
-  for (std::int64_t i = 0; i < tensor.size(); ++i) {
-    const Bits value = static_cast<Bits>(bits[i] & magnitude);
-    out.nan += value > exponent ? 1 : 0;
-    out.infinite += value == exponent ? 1 : 0;
-    out.subnormal += value != 0 && value <= fraction ? 1 : 0;
-  }
-  return out;
-}
-
-OddValues odd_values(const Tensor& tensor) {
-  switch (tensor.dtype()) {
-    case DType::kFloat32: return count_odd<std::uint32_t>(tensor, 23);
-    case DType::kFloat64: return count_odd<std::uint64_t>(tensor, 52);
-    case DType::kFloat16: return count_odd<std::uint16_t>(tensor, 10);
-    case DType::kBFloat16: return count_odd<std::uint16_t>(tensor, 7);
-    default: return {};
-  }
+/// A Cast to float64 that is more than the type that an output is declared with.
+bool computes_double(const Graph& graph, const Node& node) {
+  const bool to_double =
+      node.is("Cast") && node.attributes.int_or("to", 0) == static_cast<int>(DType::kFloat64);
+  return to_double && std::ranges::find(graph.outputs(), node.output(0)) == graph.outputs().end();
 }
 
 void for_each_initializer(const Graph& graph,
@@ -84,8 +57,8 @@ void find_duplicates(const Graph& graph, Findings& out) {
     std::string outline = outline_of(tensor, kSmallestDuplicate);
     const auto alike = seen.equal_range(outline);
     const auto twin = std::find_if(alike.first, alike.second, [&](const auto& entry) {
-      return std::memcmp(graph.value(entry.second).constant.raw(), tensor.raw(),
-                         tensor.bytes()) == 0;
+      return std::memcmp(graph.value(entry.second).constant.raw(), tensor.raw(), tensor.bytes()) ==
+             0;
     });
     if (twin == alike.second) {
       seen.emplace(std::move(outline), id);
@@ -121,8 +94,7 @@ void check_weight_values(const Subject& subject, Findings& out) {
   });
   if (!nan.empty()) {
     out.push_back({"nan-weight", Severity::kError, nan.to_string(),
-                   cat(sums.nan, " elements are NaN"),
-                   "every output that depends on them is NaN",
+                   cat(sums.nan, " elements are NaN"), "every output that depends on them is NaN",
                    "export an earlier checkpoint; the training diverged or the file is damaged"});
   }
   if (!infinite.empty()) {
@@ -133,12 +105,14 @@ void check_weight_values(const Subject& subject, Findings& out) {
                    "export; anywhere else the training diverged"});
   }
   if (!subnormal.empty()) {
-    out.push_back({"subnormal-weight", Severity::kWarning, subnormal.to_string(),
-                   cat(sums.subnormal, " elements are subnormal: too small for a normal number of "
-                                       "their type"),
-                   "some processors take a hundred times as long over each, and runtimes that flush "
-                   "them to zero differ from those that do not",
-                   "trivet check --fix sets them to zero", true});
+    out.push_back(
+        {"subnormal-weight", Severity::kWarning, subnormal.to_string(),
+         cat(sums.subnormal,
+             " elements are subnormal: too small for a normal number of "
+             "their type"),
+         "some processors take a hundred times as long over each, and runtimes that flush "
+         "them to zero differ from those that do not",
+         "trivet check --fix sets them to zero", true});
   }
 }
 
@@ -164,8 +138,7 @@ void check_weight_storage(const Subject& subject, Findings& out) {
   if (!unused.empty()) {
     out.push_back({"unused-initializer", Severity::kWarning, unused.to_string(),
                    cat("no node reads it; ", size_text(bytes), " in all"),
-                   "the file is larger than it need be",
-                   "trivet check --fix removes it", true});
+                   "the file is larger than it need be", "trivet check --fix removes it", true});
   }
   if (!facts.overridable_initializers.empty()) {
     Places places;
@@ -192,10 +165,8 @@ void check_double_precision(const Subject& subject, Findings& out) {
   Places casts;
   for_each_graph(subject.graph(), [&](const Graph& graph) {
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-      const bool to_double =
-          graph.nodes()[i].is("Cast") &&
-          graph.nodes()[i].attributes.int_or("to", 0) == static_cast<int>(DType::kFloat64);
-      if (to_double) casts.add(graph.describe(static_cast<NodeId>(i)));
+      if (computes_double(graph, graph.nodes()[i]))
+        casts.add(graph.describe(static_cast<NodeId>(i)));
     }
   });
   if (weights.empty() && casts.empty()) return;

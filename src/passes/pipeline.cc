@@ -5,6 +5,7 @@
 #include <chrono>
 #include <optional>
 
+#include "graph/bodies.h"
 #include "graph/patch.h"
 #include "passes/passes.h"
 
@@ -29,46 +30,6 @@ constexpr std::array kPasses = {
          merge_duplicates},
 };
 
-Result<int> run_on_subgraphs(Graph& graph, const Pass& pass);
-
-Result<int> run_pass(Graph& graph, const Pass& pass) {
-  TRIVET_ASSIGN(int changes, run_on_subgraphs(graph, pass));
-  TRIVET_ASSIGN(const int own, pass.run(graph));
-  return changes + own;
-}
-
-Result<int> run_on_subgraphs(Graph& graph, const Pass& pass) {
-  GraphPatch patch(graph, std::string(pass.name));
-  int changes = 0;
-  const auto rewritten = [&](const GraphPtr& inner) -> Result<GraphPtr> {
-    auto copy = std::make_shared<Graph>(*inner);
-    TRIVET_ASSIGN(const int n, run_pass(*copy, pass));
-    changes += n;
-    return n > 0 ? copy : inner;
-  };
-  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    if (subgraphs(graph.nodes()[i]).empty()) continue;
-    const int before = changes;
-    Node node = graph.nodes()[i];
-    for (const Attribute& attribute : graph.nodes()[i].attributes.all()) {
-      if (const auto* inner = std::get_if<GraphPtr>(&attribute.value)) {
-        TRIVET_ASSIGN(GraphPtr result, rewritten(*inner));
-        node.attributes.set(attribute.name, std::move(result));
-      } else if (const auto* list = std::get_if<std::vector<GraphPtr>>(&attribute.value)) {
-        std::vector<GraphPtr> results;
-        for (const GraphPtr& g : *list) {
-          TRIVET_ASSIGN(GraphPtr result, rewritten(g));
-          results.push_back(std::move(result));
-        }
-        node.attributes.set(attribute.name, std::move(results));
-      }
-    }
-    if (changes != before) patch.replace_node(static_cast<NodeId>(i), std::move(node));
-  }
-  TRIVET_TRY(patch.apply());
-  return changes;
-}
-
 Result<void> check_names(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     if (std::ranges::find(kPasses, name, &Pass::name) != kPasses.end()) continue;
@@ -83,6 +44,32 @@ Result<void> check_names(const std::vector<std::string>& names) {
 
 std::span<const Pass> pipeline() { return kPasses; }
 
+Result<int> run_in_bodies(Graph& graph, const Pass& pass) {
+  GraphPatch patch(graph, std::string(pass.name));
+  int changes = 0;
+  const auto rewritten = [&](const GraphPtr& inner) -> Result<GraphPtr> {
+    auto copy = std::make_shared<Graph>(*inner);
+    TRIVET_ASSIGN(const int n, run_everywhere(*copy, pass));
+    changes += n;
+    return n > 0 ? copy : inner;
+  };
+  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
+    if (subgraphs(graph.nodes()[i]).empty()) continue;
+    const int before = changes;
+    Node node = graph.nodes()[i];
+    TRIVET_TRY(map_bodies(node, rewritten));
+    if (changes != before) patch.replace_node(static_cast<NodeId>(i), std::move(node));
+  }
+  TRIVET_TRY(patch.apply());
+  return changes;
+}
+
+Result<int> run_everywhere(Graph& graph, const Pass& pass) {
+  TRIVET_ASSIGN(const int changes, run_in_bodies(graph, pass));
+  TRIVET_ASSIGN(const int own, pass.run(graph));
+  return changes + own;
+}
+
 Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& options) {
   TRIVET_TRY(check_names(options.skip));
   std::vector<PassRecord> records;
@@ -93,7 +80,7 @@ Result<std::vector<PassRecord>> optimize(Graph& graph, const OptimizeOptions& op
       if (std::ranges::find(options.skip, kPasses[i].name) != options.skip.end()) continue;
       const std::optional<Graph> before = options.changed ? std::optional(graph) : std::nullopt;
       const auto start = std::chrono::steady_clock::now();
-      auto done = run_pass(graph, kPasses[i]);
+      auto done = run_everywhere(graph, kPasses[i]);
       if (!done) {
         Error error = std::move(done).error();
         const bool ours = error.code == ErrorCode::kFailed;  // anything else is the model's fault

@@ -20,6 +20,12 @@ struct Pass {
   Result<int> (*run)(Graph& graph);
 };
 
+/// Runs one pass on the bodies of the graph's nodes, theirs first.
+[[nodiscard]] Result<int> run_in_bodies(Graph& graph, const Pass& pass);
+
+/// Runs one pass on the bodies of the graph's nodes, then on the graph.
+[[nodiscard]] Result<int> run_everywhere(Graph& graph, const Pass& pass);
+
 /// All passes in the order in which they run: the order is the meaning.
 [[nodiscard]] std::span<const Pass> pipeline();
 

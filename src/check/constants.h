@@ -1,0 +1,12 @@
+// Constants in a model as the file has it, before any folding.
+#pragma once
+
+#include "graph/graph.h"
+
+namespace trivet::check {
+
+/// An initializer's tensor, or that of the Constant node that gives the value; an undefined tensor
+/// where it is neither.
+[[nodiscard]] Tensor constant_of(const Graph& graph, ValueId id);
+
+}  // namespace trivet::check

@@ -1,0 +1,25 @@
+#include "graph/bodies.h"
+
+namespace trivet {
+
+Result<void> map_bodies(Node& node,
+                        const std::function<Result<GraphPtr>(const GraphPtr&)>& rewrite) {
+  Attributes attributes = node.attributes;
+  for (const Attribute& attribute : node.attributes.all()) {
+    if (const auto* body = std::get_if<GraphPtr>(&attribute.value)) {
+      TRIVET_ASSIGN(GraphPtr result, rewrite(*body));
+      attributes.set(attribute.name, std::move(result));
+    } else if (const auto* bodies = std::get_if<std::vector<GraphPtr>>(&attribute.value)) {
+      std::vector<GraphPtr> results;
+      for (const GraphPtr& one : *bodies) {
+        TRIVET_ASSIGN(GraphPtr result, rewrite(one));
+        results.push_back(std::move(result));
+      }
+      attributes.set(attribute.name, std::move(results));
+    }
+  }
+  node.attributes = std::move(attributes);
+  return {};
+}
+
+}  // namespace trivet

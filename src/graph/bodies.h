@@ -1,0 +1,16 @@
+// Graphs among a node's attributes: the branches of If, the body of Loop and Scan.
+#pragma once
+
+#include <functional>
+
+#include "base/error.h"
+#include "graph/graph.h"
+
+namespace trivet {
+
+/// Replaces each body of the node by what `rewrite` makes of it, which may be the body itself.
+/// The node is as it was where that fails.
+[[nodiscard]] Result<void> map_bodies(
+    Node& node, const std::function<Result<GraphPtr>(const GraphPtr&)>& rewrite);
+
+}  // namespace trivet
