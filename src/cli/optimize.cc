@@ -5,14 +5,12 @@
 #include <set>
 
 #include "cli/command.h"
-#include "cli/dataset.h"
 #include "cli/format.h"
 #include "cli/json.h"
 #include "cli/model_argument.h"
 #include "cli/options.h"
-#include "cli/progress.h"
+#include "cli/proving.h"
 #include "cli/table.h"
-#include "measure/parity.h"
 #include "onnx/writer.h"
 #include "passes/pipeline.h"
 #include "report/report.h"
@@ -26,10 +24,7 @@ struct OptimizeFlags {
   bool force = false;
   bool list = false;
   std::vector<std::string> skip;
-  std::size_t count = 3;
-  FeedFlags feed;
-  ToleranceFlags tolerance;
-  int threads = 0;
+  ProofFlags proof;
   bool json = false;
 };
 
@@ -105,32 +100,6 @@ Result<Optimized> optimize_model(const OptimizeFlags& flags, const Model& source
   out.after = operators_of(*graph);
   out.model.graph = std::move(graph);
   return out;
-}
-
-/// The optimised graph against the one of the file, both as they are, on random inputs.
-Result<ParityReport> prove(const OptimizeFlags& flags, const LoadedModel& source,
-                           const Model& optimized) {
-  SessionFlags session_flags;
-  session_flags.threads = flags.threads;
-  session_flags.no_optimize = true;
-  TRIVET_ASSIGN(const SessionOptions options, session_flags.to_options());
-  TRIVET_ASSIGN(const auto original, Session::create(source.model, options));
-  TRIVET_ASSIGN(const auto rewritten, Session::create(optimized, options));
-  TRIVET_ASSIGN(const Dataset data,
-                Dataset::random(merged(flags.feed, source), original->inputs(), flags.count));
-  std::vector<std::string> names;
-  for (const Port& port : original->outputs()) names.push_back(port.name);
-  TRIVET_ASSIGN(ParityReport report,
-                ParityReport::create(names, names, flags.tolerance.to_tolerance()));
-  Progress progress("verify", static_cast<std::int64_t>(data.size()));
-  for (std::size_t i = 0; i < data.size(); ++i) {
-    TRIVET_ASSIGN(const Sample sample, data.sample(i));
-    TRIVET_ASSIGN(const std::vector<Tensor> actual, rewritten->run(sample.feed));
-    TRIVET_ASSIGN(const std::vector<Tensor> expected, original->run(sample.feed));
-    report.add(actual, expected);
-    progress.advance();
-  }
-  return report;
 }
 
 /// Operators whose number changed, the largest change first; then the sum.
@@ -214,9 +183,11 @@ Result<int> run_optimize(const OptimizeFlags& flags) {
   }
   TRIVET_ASSIGN(const LoadedModel source, load_model(flags.model));
   TRIVET_ASSIGN(const Optimized result, optimize_model(flags, source.model));
+  ProofFlags proof = flags.proof;
+  proof.feed = merged(proof.feed, source);
   std::optional<ReportParity> parity;
   if (!flags.output.empty()) {
-    TRIVET_ASSIGN(ParityReport report, prove(flags, source, result.model));
+    TRIVET_ASSIGN(ParityReport report, prove(proof, source.model, result.model));
     parity = ReportParity{source.name + " optimised", source.name, std::move(report)};
     if (parity->report.passed()) {
       TRIVET_TRY(write_model(result.model, flags.output,
@@ -231,8 +202,7 @@ Result<int> run_optimize(const OptimizeFlags& flags) {
   print_counts(result);
   print_passes(result, flags.list);
   if (parity) {
-    print(cat("\n", passed ? "PASS" : "FAIL", ": the same on ", parity->report.inputs(),
-              " random inputs, max abs ", format_number(parity->report.max_abs_diff()), "\n"));
+    print(cat("\n", verdict(parity->report), "\n"));
     print(passed ? cat("wrote ", flags.output, "\n") : "nothing was written\n");
   }
   return passed ? kPassed : kCheckFailed;
@@ -242,7 +212,6 @@ Result<int> run_optimize(const OptimizeFlags& flags) {
 
 void add_optimize(CommandLine& line) {
   const auto flags = std::make_shared<OptimizeFlags>();
-  flags->feed.random = true;
   CLI::App& command = line.add(
       "optimize", "The portable passes, written back as plain ONNX that any runtime loads",
       "  trivet optimize tests/models/efficientnet_lite0.onnx -o lite0.onnx --force\n"
@@ -258,13 +227,7 @@ void add_optimize(CommandLine& line) {
   add_repeatable(command, "--skip-pass", flags->skip,
                  "Leave a pass out. Repeatable; the table of the command names them in their order",
                  "NAME");
-  add_number(command, "--count", flags->count,
-             "Random inputs on which the result is verified (default 3)", 1, 1000000);
-  add_shapes(command, flags->feed.shapes);
-  add_seed(command, flags->feed.seed);
-  flags->tolerance.add_to(command);
-  add_number(command, "--threads", flags->threads,
-             "Worker threads (default: one per physical core)", 1, 1024);
+  flags->proof.add_to(command);
   add_json(command, flags->json);
 }
 
