@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
+#include <map>
 
 #include "check/node_names.h"
 #include "check/training.h"
@@ -44,6 +44,8 @@ class Fixer {
   Result<std::vector<OpenAxis>> requested_axes(const std::vector<AxisRequest>& requests) const;
   Result<void> open(const std::vector<AxisRequest>& requests);
   Result<bool> try_open(std::vector<OpenAxis> beyond, std::string& obstacle);
+  Result<void> keep_baseline_sizes(const std::vector<OpenAxis>& axes,
+                                   const std::map<std::string, std::int64_t>& exported);
   Result<void> repair();
   Result<void> declare_outputs();
 
@@ -114,12 +116,30 @@ Result<bool> Fixer::try_open(std::vector<OpenAxis> beyond, std::string& obstacle
     obstacle = cat(graph_.describe(size.node), ": ", size.what);
     return false;
   }
-  const bool is_new = !beyond.empty() || !opened->baked.empty();
+  TRIVET_TRY(keep_baseline_sizes(axes, opened->exported));
   note("opened axes", static_cast<int>(beyond.size()));
   note("replaced sizes of the export by those at hand", static_cast<int>(opened->baked.size()));
-  if (is_new) out_.opened = axes;
   graph_ = std::move(opened->graph);
   return true;
+}
+
+/// The baseline takes only the sizes that it was exported with: it is declared so.
+Result<void> Fixer::keep_baseline_sizes(const std::vector<OpenAxis>& axes,
+                                        const std::map<std::string, std::int64_t>& exported) {
+  auto graph = std::make_shared<Graph>(*out_.baseline.graph);
+  GraphPatch patch(*graph, "declare-sizes");
+  std::map<ValueId, ValueType> types;
+  for (const OpenAxis& axis : axes) {
+    const auto size = exported.find(axis.symbol);
+    if (size == exported.end()) continue;
+    ValueType& type = types.emplace(axis.input, graph->value(axis.input).type).first->second;
+    (*type.shape)[axis.axis] = size->second;
+    out_.opened.push_back(axis);
+  }
+  for (auto& [id, type] : types) patch.set_type(id, std::move(type));
+  TRIVET_TRY(patch.apply());
+  out_.baseline.graph = std::move(graph);
+  return {};
 }
 
 Result<void> Fixer::open(const std::vector<AxisRequest>& requests) {
@@ -187,6 +207,16 @@ Result<FixedModel> Fixer::run(const std::vector<AxisRequest>& requests) {
 }
 
 }  // namespace
+
+std::vector<OpenAxis> FixedModel::opened_batch() const {
+  std::vector<OpenAxis> out;
+  for (const OpenAxis& batch : fixed_batch_axes(*baseline.graph)) {
+    for (const OpenAxis& axis : opened) {
+      if (axis.input == batch.input && axis.axis == batch.axis) out.push_back(axis);
+    }
+  }
+  return out;
+}
 
 Result<AxisRequest> parse_axis_request(std::string_view text) {
   const std::size_t equals = text.rfind('=');

@@ -19,13 +19,15 @@ struct Change {
 
 struct FixedModel {
   Model model;
-  /// What `model` must agree with: the model as it came, switched to inference.
+  /// What `model` must agree with: the model as it came, switched to inference, its inputs
+  /// declared with the sizes that it holds on to.
   Model baseline;
   std::vector<Change> changes;
-  /// Axes that were numbers and are open now: `model` also has to give at other sizes what
-  /// `baseline` gives image by image.
-  std::vector<OpenAxis> opened;
+  std::vector<OpenAxis> opened;  ///< axes that have one size in `baseline` and any in `model`
   std::vector<std::string> left;  ///< what was not mended, and why
+
+  /// Those of `opened` along which several images lie: each must come out as alone.
+  [[nodiscard]] std::vector<OpenAxis> opened_batch() const;
 };
 
 /// An axis that the caller wants open, by the input's name.

@@ -11,8 +11,7 @@
 namespace trivet::check {
 namespace {
 
-/// The numbers that symbols had when the model was exported.
-using Sizes = std::map<std::string, std::int64_t>;
+using Sizes = decltype(OpenedGraph::exported);
 
 constexpr int kMostSolvedSizes = 8;
 
@@ -164,7 +163,7 @@ Result<OpenedGraph> open_axes(const Graph& graph, std::span<const OpenAxis> axes
   }
   Inference open = infer_nothing_yet(graph, inputs);
   TRIVET_ASSIGN(Inference exported, infer_exported(graph, open, sizes));
-  OpenedGraph out{graph, {}};
+  OpenedGraph out{graph, {}, std::move(sizes)};
   GraphPatch patch(out.graph, "open-axes");
   OpeningState state{graph, patch, exported, open};
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {

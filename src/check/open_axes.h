@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -30,6 +32,8 @@ struct BakedSize {
 struct OpenedGraph {
   Graph graph;  ///< with the axes open, and what could be mended mended
   std::vector<BakedSize> baked;
+  /// Sizes that the graph as it was holds on to: of each symbol, the one that it was exported with.
+  std::map<std::string, std::int64_t> exported;
   [[nodiscard]] bool all_mended() const;
 };
 

@@ -3,77 +3,41 @@
 #include <memory>
 
 #include "check/rules.h"
+#include "cli/check_fix.h"
 #include "cli/command.h"
-#include "cli/format.h"
-#include "cli/json.h"
+#include "cli/findings.h"
 #include "cli/model_argument.h"
 #include "cli/options.h"
 
 namespace trivet::cli {
 namespace {
 
-using check::Finding;
-using check::Findings;
-using check::Severity;
-
 struct CheckFlags {
   std::string model;
   bool json = false;
+  FixFlags fix;
 };
 
-std::size_t count_of(const Findings& findings, Severity severity) {
-  return static_cast<std::size_t>(std::ranges::count(findings, severity, &Finding::severity));
-}
-
-Json to_json(const Findings& findings) {
-  Json out = Json::array();
-  for (const Finding& finding : findings) {
-    out.push_back({{"rule", finding.rule},
-                   {"severity", check::to_string(finding.severity)},
-                   {"where", finding.where},
-                   {"cause", finding.cause},
-                   {"consequence", finding.consequence},
-                   {"fix", finding.fix},
-                   {"fixable", finding.fixable}});
-  }
-  return out;
-}
-
-Json to_json(const LoadedModel& model, const Findings& findings) {
-  return {{"model", model.name},
-          {"errors", count_of(findings, Severity::kError)},
-          {"warnings", count_of(findings, Severity::kWarning)},
-          {"infos", count_of(findings, Severity::kInfo)},
-          {"findings", to_json(findings)}};
-}
-
-std::string counted(std::size_t count, std::string_view one) {
-  return cat(count, " ", one, count == 1 ? "" : "s");
-}
-
-void print_findings(const LoadedModel& model, const Findings& findings) {
-  for (const Finding& finding : findings) {
-    print(cat(check::to_string(finding.severity), " ", finding.rule, ": ",
-              format_text(finding.where, 300), "\n  ", format_text(finding.cause, 400),
-              "\n  so:  ", format_text(finding.consequence, 400),
-              "\n  fix: ", format_text(finding.fix, 400), "\n\n"));
-  }
-  print(cat(format_text(model.name), ": ", counted(count_of(findings, Severity::kError), "error"),
-            ", ", counted(count_of(findings, Severity::kWarning), "warning"), ", ",
-            counted(count_of(findings, Severity::kInfo), "note"), "\n"));
+std::size_t count_fixable(const check::Findings& findings) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      findings, [](const check::Finding& finding) { return finding.fixable; }));
 }
 
 Result<int> run_check(const CheckFlags& flags) {
+  if (!flags.fix.output.empty()) return run_fix(flags.model, flags.fix, flags.json);
   TRIVET_ASSIGN(const LoadedModel model, load_model(flags.model));
   TRIVET_ASSIGN(FileFacts facts, read_file_facts(model.path));
   const check::Subject subject = check::subject_of(model.model, std::move(facts));
-  const Findings findings = check::check_model(subject);
+  const check::Findings findings = check::check_model(subject);
   if (flags.json) {
-    print_json(to_json(model, findings));
+    print_json(findings_json(model, findings));
   } else {
     print_findings(model, findings);
+    if (const std::size_t fixable = count_fixable(findings); fixable > 0) {
+      print(cat(fixable, " of them mended by: trivet check ", flags.model, " --fix OUT\n"));
+    }
   }
-  return count_of(findings, Severity::kError) == 0 ? kPassed : kCheckFailed;
+  return passes(findings) ? kPassed : kCheckFailed;
 }
 
 }  // namespace
@@ -83,10 +47,14 @@ void add_check(CommandLine& line) {
   CLI::App& command =
       line.add("check", "Says what is wrong with a model: where, why, what happens, and the fix",
                "  trivet check tests/models/efficientnet_lite0.onnx\n"
-               "  trivet check tests/models/mobilevit_s.onnx --json",
+               "  trivet check tests/models/mobilevit_s.onnx --json\n"
+               "  trivet check tests/models/resnet18.onnx --fix mended.onnx --force\n"
+               "  trivet check tests/models/resnet18.onnx --fix any_size.onnx --force "
+               "--dynamic input:2=height --dynamic input:3=width",
                [flags] { return run_check(*flags); });
   add_model(command, flags->model);
   add_json(command, flags->json);
+  flags->fix.add_to(command);
 }
 
 }  // namespace trivet::cli

@@ -168,6 +168,17 @@ Result<ParityReport> prove_batches(const ProofFlags& flags, const Model& origina
   return report;
 }
 
+Result<void> prove_runs(const ProofFlags& flags, const Model& model,
+                        const std::vector<std::string>& sizes) {
+  TRIVET_ASSIGN(const auto session, plain_session(flags, model));
+  FeedFlags feed = flags.feed;
+  feed.shapes.insert(feed.shapes.end(), sizes.begin(), sizes.end());
+  TRIVET_ASSIGN(const Dataset data, Dataset::random(feed, session->inputs(), 1));
+  TRIVET_ASSIGN(const Sample sample, data.sample(0));
+  TRIVET_TRY(session->run(sample.feed));
+  return {};
+}
+
 std::string verdict(const ParityReport& report) {
   return cat(report.passed() ? "PASS" : "FAIL", ": the same on ", report.inputs(),
              " random inputs, max abs ", format_number(report.max_abs_diff()));

@@ -48,6 +48,10 @@ struct OpenedPort {
                                                  std::span<const OpenedPort> opened,
                                                  std::span<const std::int64_t> multiples);
 
+/// Runs the model once, on random inputs with these sizes ("height=448") beside those of the flags.
+[[nodiscard]] Result<void> prove_runs(const ProofFlags& flags, const Model& model,
+                                      const std::vector<std::string>& sizes);
+
 /// `PASS: the same on 3 random inputs, max abs 1.2e-06`.
 [[nodiscard]] std::string verdict(const ParityReport& report);
 
