@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 
+#include "check/constants.h"
 #include "check/node_names.h"
 #include "check/training.h"
 #include "check/versions.h"
@@ -18,16 +19,17 @@
 namespace trivet::check {
 namespace {
 
-/// Repairs that need no more than the graph, in the order in which they run. The description says
-/// what was done.
+/// Repairs that need no more than the graph, in the order in which they run, until none of them
+/// finds anything. The description says what was done.
 constexpr Pass kRepairs[] = {
+    {"store-constants", "made initializers of Constant nodes", store_constants},
     {"remove-no-ops", "removed operators that change nothing, such as Dropout in inference",
      remove_no_ops},
     {"fold-batch-norm", "folded BatchNormalization into the convolution before it",
      fold_batch_norm},
     {"flush-subnormals", "set subnormal elements of weights to zero", flush_subnormals},
-    {"remove-dead-nodes", "removed nodes that no output depends on", remove_dead_nodes},
     {"merge-duplicates", "merged equal constants and nodes", merge_duplicates},
+    {"remove-dead-nodes", "removed nodes that no output depends on", remove_dead_nodes},
 };
 
 class Fixer {
@@ -160,9 +162,17 @@ Result<void> Fixer::open(const std::vector<AxisRequest>& requests) {
 Result<void> Fixer::repair() {
   TRIVET_ASSIGN(const int narrowed, compute_in_float32(graph_));
   note("computed in float32 what was float64", narrowed);
-  for (const Pass& pass : kRepairs) {
-    TRIVET_ASSIGN(const int changes, run_everywhere(graph_, pass));
-    note(std::string(pass.description), changes);
+  int counts[std::size(kRepairs)] = {};
+  for (bool again = true; again;) {
+    again = false;
+    for (std::size_t i = 0; i < std::size(kRepairs); ++i) {
+      TRIVET_ASSIGN(const int changes, run_everywhere(graph_, kRepairs[i]));
+      counts[i] += changes;
+      again = again || changes > 0;
+    }
+  }
+  for (std::size_t i = 0; i < std::size(kRepairs); ++i) {
+    note(std::string(kRepairs[i].description), counts[i]);
   }
   TRIVET_ASSIGN(const int renamed, make_node_names_unique(graph_));
   note("gave nodes a name of their own", renamed);

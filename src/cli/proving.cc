@@ -74,6 +74,21 @@ std::optional<std::size_t> axis_of(const Port& port, const std::string& symbol) 
   return std::nullopt;
 }
 
+/// The flags with the shape of each input: that of the example, opened axes `multiple` times as
+/// long.
+FeedFlags with_shapes(FeedFlags flags, const Feed& example, std::span<const OpenedPort> opened,
+                      std::int64_t multiple) {
+  flags.shapes.clear();
+  for (const auto& [name, tensor] : example) {
+    Shape shape = tensor.shape();
+    for (const OpenedPort& port : opened) {
+      if (port.input == name) shape[port.axis] *= multiple;
+    }
+    flags.shapes.push_back(cat(name, "=", shape_to_string(shape)));
+  }
+  return flags;
+}
+
 class BatchProof {
  public:
   BatchProof(Session& original, Session& rewritten, std::span<const OpenedPort> opened)
@@ -154,10 +169,7 @@ Result<ParityReport> prove_batches(const ProofFlags& flags, const Model& origina
   TRIVET_ASSIGN(const Sample example, one.sample(0));
   Progress progress("verify batches", static_cast<std::int64_t>(multiples.size()));
   for (const std::int64_t multiple : multiples) {
-    const OpenedPort& first = opened.front();
-    const std::int64_t size = example.feed.at(first.input).shape()[first.axis];
-    FeedFlags feed = flags.feed;
-    feed.shapes.push_back(cat(first.symbol, "=", size * multiple));
+    const FeedFlags feed = with_shapes(flags.feed, example.feed, opened, multiple);
     TRIVET_ASSIGN(const Dataset data, Dataset::random(feed, after->inputs(), 1));
     TRIVET_ASSIGN(const Sample sample, data.sample(0));
     TRIVET_ASSIGN(const Outputs actual, after->run(sample.feed));
@@ -168,14 +180,16 @@ Result<ParityReport> prove_batches(const ProofFlags& flags, const Model& origina
   return report;
 }
 
-Result<void> prove_runs(const ProofFlags& flags, const Model& model,
-                        const std::vector<std::string>& sizes) {
-  TRIVET_ASSIGN(const auto session, plain_session(flags, model));
-  FeedFlags feed = flags.feed;
-  feed.shapes.insert(feed.shapes.end(), sizes.begin(), sizes.end());
-  TRIVET_ASSIGN(const Dataset data, Dataset::random(feed, session->inputs(), 1));
+Result<void> prove_runs(const ProofFlags& flags, const Model& original, const Model& rewritten,
+                        std::span<const OpenedPort> opened, std::int64_t multiple) {
+  TRIVET_ASSIGN(const auto before, plain_session(flags, original));
+  TRIVET_ASSIGN(const auto after, plain_session(flags, rewritten));
+  TRIVET_ASSIGN(const Dataset one, Dataset::random(flags.feed, before->inputs(), 1));
+  TRIVET_ASSIGN(const Sample example, one.sample(0));
+  const FeedFlags feed = with_shapes(flags.feed, example.feed, opened, multiple);
+  TRIVET_ASSIGN(const Dataset data, Dataset::random(feed, after->inputs(), 1));
   TRIVET_ASSIGN(const Sample sample, data.sample(0));
-  TRIVET_TRY(session->run(sample.feed));
+  TRIVET_TRY(after->run(sample.feed));
   return {};
 }
 

@@ -48,9 +48,11 @@ struct OpenedPort {
                                                  std::span<const OpenedPort> opened,
                                                  std::span<const std::int64_t> multiples);
 
-/// Runs the model once, on random inputs with these sizes ("height=448") beside those of the flags.
-[[nodiscard]] Result<void> prove_runs(const ProofFlags& flags, const Model& model,
-                                      const std::vector<std::string>& sizes);
+/// Runs `rewritten` once, opened axes `multiple` times as long as in the original, which cannot tell
+/// what has to come out there: all that is shown is that nothing refuses.
+[[nodiscard]] Result<void> prove_runs(const ProofFlags& flags, const Model& original,
+                                      const Model& rewritten, std::span<const OpenedPort> opened,
+                                      std::int64_t multiple);
 
 /// `PASS: the same on 3 random inputs, max abs 1.2e-06`.
 [[nodiscard]] std::string verdict(const ParityReport& report);
