@@ -1,6 +1,7 @@
 #include "check/wanted_axes.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace trivet::check {
@@ -20,6 +21,15 @@ std::string unused_symbol(const std::string& wanted, const std::set<std::string>
 
 bool has_image_channels(const Dim& size) {
   return size.equals(1) || size.equals(3) || size.equals(4);
+}
+
+/// Where the rows of pictures lie, their columns behind them; nothing for what is no picture.
+std::optional<std::size_t> height_axis(const Value& input) {
+  const auto& shape = input.type.shape;
+  if (!shape || shape->size() != 4) return std::nullopt;
+  if (has_image_channels((*shape)[1])) return 2;
+  if (has_image_channels((*shape)[3])) return 1;
+  return std::nullopt;
 }
 
 /// Axis 1 of what an RNN, GRU or LSTM with layout 0 reads as sequences or states; else axis 0.
@@ -65,19 +75,42 @@ std::vector<OpenAxis> fixed_batch_axes(const Graph& graph) {
   return out;
 }
 
+std::vector<OpenAxis> declared_batch_axes(const Graph& graph) {
+  std::vector<OpenAxis> out;
+  for (const OpenAxis& axis : declared_axes(graph)) {
+    if (axis.axis != batch_axis(graph, axis.input)) continue;
+    if (out.empty() || axis.symbol == out.front().symbol) out.push_back(axis);
+  }
+  return out;
+}
+
+std::vector<OpenAxis> declared_resolution_axes(const Graph& graph) {
+  for (const ValueId id : graph.inputs()) {
+    const std::optional<std::size_t> height = height_axis(graph.value(id));
+    if (!height) continue;
+    std::vector<OpenAxis> out;
+    for (const OpenAxis& axis : declared_axes(graph)) {
+      const bool is_size = axis.axis == *height || axis.axis == *height + 1;
+      if (axis.input == id && is_size) out.push_back(axis);
+    }
+    if (out.size() != 2) out.clear();
+    return out;
+  }
+  return {};
+}
+
 std::vector<OpenAxis> fixed_resolution_axes(const Graph& graph) {
   const std::set<std::string> used = declared_symbols(graph);
   for (const ValueId id : graph.inputs()) {
-    const auto& shape = graph.value(id).type.shape;
-    if (!shape || shape->size() != 4) continue;
-    const bool channels_first = has_image_channels((*shape)[1]);
-    if (!channels_first && !has_image_channels((*shape)[3])) continue;
-    const std::size_t height = channels_first ? 2 : 1;
-    const bool fixed = (*shape)[height].is_constant() && (*shape)[height + 1].is_constant() &&
-                       (*shape)[height].value() > 1 && (*shape)[height + 1].value() > 1;
-    if (!fixed) return {};
-    return {{id, height, unused_symbol("height", used)},
-            {id, height + 1, unused_symbol("width", used)}};
+    const std::optional<std::size_t> height = height_axis(graph.value(id));
+    if (!height) continue;
+    const SymbolicShape& shape = *graph.value(id).type.shape;
+    const Dim& rows = shape[*height];
+    const Dim& columns = shape[*height + 1];
+    if (!rows.is_constant() || !columns.is_constant()) return {};
+    if (rows.value() <= 1 || columns.value() <= 1) return {};
+    return {{id, *height, unused_symbol("height", used)},
+            {id, *height + 1, unused_symbol("width", used)}};
   }
   return {};
 }

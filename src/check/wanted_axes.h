@@ -15,6 +15,12 @@ namespace trivet::check {
 /// axis 0 of other inputs of at least two axes.
 [[nodiscard]] std::vector<OpenAxis> fixed_batch_axes(const Graph& graph);
 
+/// The batch axis of the inputs that leave it open, under one name, which is that of the first.
+[[nodiscard]] std::vector<OpenAxis> declared_batch_axes(const Graph& graph);
+
+/// Height and width, both open, of the first input that looks like pictures; else nothing.
+[[nodiscard]] std::vector<OpenAxis> declared_resolution_axes(const Graph& graph);
+
 /// Height and width of the first input that looks like pictures (four axes, 1, 3 or 4 channels in
 /// axis 1 or 3), where both are numbers; else nothing.
 [[nodiscard]] std::vector<OpenAxis> fixed_resolution_axes(const Graph& graph);

@@ -4,6 +4,7 @@
 
 #include "check/rules.h"
 #include "cli/check_fix.h"
+#include "cli/check_trial.h"
 #include "cli/command.h"
 #include "cli/findings.h"
 #include "cli/model_argument.h"
@@ -15,6 +16,7 @@ namespace {
 struct CheckFlags {
   std::string model;
   bool json = false;
+  bool run = false;
   FixFlags fix;
 };
 
@@ -28,7 +30,11 @@ Result<int> run_check(const CheckFlags& flags) {
   TRIVET_ASSIGN(const LoadedModel model, load_model(flags.model));
   TRIVET_ASSIGN(FileFacts facts, read_file_facts(model.path));
   const check::Subject subject = check::subject_of(model.model, std::move(facts));
-  const check::Findings findings = check::check_model(subject);
+  check::Findings findings = check::check_model(subject);
+  ProofFlags proof = flags.fix.proof;
+  proof.feed = merged(proof.feed, model);
+  try_open_sizes(proof, subject, flags.run, findings);
+  std::ranges::stable_sort(findings, {}, &check::Finding::severity);
   if (flags.json) {
     print_json(findings_json(model, findings));
   } else {
@@ -54,6 +60,9 @@ void add_check(CommandLine& line) {
                [flags] { return run_check(*flags); });
   add_model(command, flags->model);
   add_json(command, flags->json);
+  add_flag(command, "--run", flags->run,
+           "Try other sizes along open axes by running, however large the model; without it only "
+           "models of up to 300 million MACs are run");
   flags->fix.add_to(command);
 }
 

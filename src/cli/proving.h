@@ -49,7 +49,8 @@ struct OpenedPort {
                                                  std::span<const std::int64_t> multiples);
 
 /// Runs `rewritten` once, opened axes `multiple` times as long as in the original, which cannot tell
-/// what has to come out there: all that is shown is that nothing refuses.
+/// what has to come out there: all that is shown is that nothing refuses. An original that leaves
+/// them open too counts as 1 there, or as the flags say.
 [[nodiscard]] Result<void> prove_runs(const ProofFlags& flags, const Model& original,
                                       const Model& rewritten, std::span<const OpenedPort> opened,
                                       std::int64_t multiple);
