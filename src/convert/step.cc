@@ -159,7 +159,8 @@ void Step::put(Node made) {
 
 void Step::emit_to(ValueId output, std::string_view op, std::vector<ValueId> inputs,
                    Settings settings) {
-  Node made{.name = cat(node.name, "/", op),
+  // onnxruntime wants names of nodes to differ, and the output's number does.
+  Node made{.name = cat(node.name, "/", op, "_", output),
             .op_type = std::string(op),
             .inputs = std::move(inputs),
             .outputs = {output}};
