@@ -54,6 +54,10 @@ def same(a, b):
     if len(a) != len(b):
         return False
     for x, y in zip(a, b):
+        if isinstance(x, list) or isinstance(y, list):  # a sequence
+            if not (isinstance(x, list) and isinstance(y, list) and same(x, y)):
+                return False
+            continue
         x, y = np.asarray(x), np.asarray(y)
         if x.shape != y.shape or x.dtype != y.dtype:
             return False
