@@ -169,6 +169,18 @@ TEST(Convert, ClipPadAndDropoutMoveTheirNumbers) {
                  18, "wrap");
 }
 
+TEST(Convert, NegativeIndicesOfOneHotKeepTheirMeaning) {
+  const Tensor depth = Tensor::scalar(std::int64_t{4});
+  const Tensor values = Tensor::from_vector(std::vector<float>{2, 5});
+  const Tensor indices = ints({0, 3, -1, -4, -5, 4});
+  expect_round_trip({"OneHot", 11, indices, {depth, values}}, 9);
+  const OneNode counts("OneHot", 11, Tensor::from_vector(std::vector<std::uint8_t>{0, 3, 9}),
+                       {depth, values});
+  ConversionReport report;
+  ASSERT_TRUE(convert(counts.model(), 9, report));
+  EXPECT_EQ(report.changes(), 0);  // of an unsigned type: none is negative
+}
+
 TEST(Convert, ResizeAndUpsample) {
   const Tensor none = Tensor::from_vector(std::vector<float>{});
   const Tensor twice = Tensor::from_vector(std::vector<float>{1, 1, 2, 2});

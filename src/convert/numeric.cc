@@ -297,17 +297,38 @@ Result<void> refuse_scan(Step&) {
   return unsupported("Scan of opset 8 runs over a batch, and that of opset 9 does not");
 }
 
-/// Indices from −depth on count from the end since opset 11; before, they gave no 1 at all.
-Result<void> one_hot(Step& step) {
+/// Whether a negative index may come up.
+bool may_be_negative(const Step& step) {
   const DType dtype = step.dtype(std::size_t{0});
-  const bool is_unsigned = is_integer(dtype) && !is_signed_integer(dtype);
+  if (is_integer(dtype) && !is_signed_integer(dtype)) return false;
   const Tensor indices = step.constant(step.node.input(0));
-  bool negative = !is_unsigned && !indices.defined();
-  for (std::int64_t i = 0; !negative && indices.defined() && i < indices.size(); ++i) {
-    negative = element_as_double(indices, i) < 0;
+  if (!indices.defined()) return true;
+  for (std::int64_t i = 0; i < indices.size(); ++i) {
+    if (element_as_double(indices, i) < 0) return true;
   }
-  if (!negative) return {};
-  return unsupported("negative indices change their meaning at opset 11, and it may have some");
+  return false;
+}
+
+/// Indices from −depth on count from the end since opset 11; before, there are no negative ones. So
+/// depth is added, and what is still negative becomes `depth`, which gives no 1 either.
+Result<void> one_hot_down(Step& step) {
+  if (!may_be_negative(step)) return {};
+  TRIVET_ASSIGN(const DType dtype, step.need_dtype(0));
+  TRIVET_ASSIGN(const std::size_t rank, step.need_rank(0));
+  const SymbolicShape* shape = step.shape(step.node.inputs[1]);
+  if (shape == nullptr || shape->size() > rank) {
+    return unsupported("it may have negative indices, which came with opset 11");
+  }
+  const ValueId depth =
+      step.emit("Cast", {step.node.inputs[1]}, {{"to", static_cast<std::int64_t>(dtype)}});
+  TRIVET_ASSIGN(const ValueId zero, step.add_scalar(0, dtype));
+  const auto unless_negative = [&](ValueId indices, ValueId other) {
+    return step.emit("Where", {step.emit("Less", {indices, zero}), other, indices});
+  };
+  const ValueId indices = step.node.inputs[0];
+  const ValueId counted = unless_negative(indices, step.emit("Add", {indices, depth}));
+  step.set_input(0, unless_negative(counted, depth));
+  return {};
 }
 
 constexpr Boundary kTable[] = {
@@ -338,7 +359,7 @@ constexpr Boundary kTable[] = {
     {"Sum", 8, nullptr, no_broadcast},
     {"Mean", 8, nullptr, no_broadcast},
     {"Scan", 9, refuse_scan, refuse_scan},
-    {"OneHot", 11, one_hot, one_hot},
+    {"OneHot", 11, nullptr, one_hot_down},
 };
 
 }  // namespace
