@@ -34,7 +34,7 @@ const std::map<std::string, Names, std::less<>> kMayInclude = {
     {"providers/reference", {"provider", "ops"}},
     {"io", {"tensor"}},
     {"schema", {"graph"}},
-    {"convert", {"passes", "schema"}},
+    {"convert", {"passes", "schema", "onnx"}},
     {"check", {"convert", "runtime"}},
     {"quant", {"runtime"}},
     {"measure", {"runtime"}},

@@ -187,6 +187,18 @@ refused "bad.onnx" trivet profile --compare p.json bad.onnx
 echo '[]' >none.json
 refused "none.json: it is a trace, and holds no operators" trivet profile --compare p.json none.json
 
+# ---- convert ----
+json trivet convert $models/vit_b_16.onnx --opset 13 -o thirteen.onnx --json
+holds "d['from'] == 17 and d['to'] == 13 and d['replaced']['LayerNormalization'] == 5 and d['parity']['passed']"
+expect 0 "$root/.venv/bin/python" -c "import onnx; onnx.checker.check_model('thirteen.onnx', full_check=True)"
+json trivet convert $models/resnet18.onnx --opset lowest --json
+holds "d['output'] is None and d['parity'] is None and d['to'] < 17 and d['refusals'] == []"
+expect 1 trivet convert $models/opset_20.onnx --opset 13 -o never.onnx
+[ ! -e never.onnx ] || fail "convert wrote a model that it refused"
+refused "--force" trivet convert $models/resnet18.onnx --opset 13 -o thirteen.onnx
+refused "is not one of 7 to" trivet convert $models/resnet18.onnx --opset 99
+refused "give a number" trivet convert $models/resnet18.onnx --opset newest
+
 # ---- optimize ----
 json trivet optimize $models/mobilevit_s.onnx -o small.onnx --json
 holds "d['nodes_before'] == 420 and d['nodes_after'] < 215 and d['parity']['passed'] and d['parity']['inputs'] == 3"
