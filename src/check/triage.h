@@ -1,5 +1,5 @@
 // Error triage: what a message of a converter or runtime means and what to do. The messages known
-// are data (data/triage.json), and so are the symptoms that print nothing (data/symptoms.json).
+// are data (data/triage.json).
 #pragma once
 
 #include <cstddef>
@@ -44,27 +44,5 @@ struct TriagePattern {
 
 /// The acts that a fix can name.
 [[nodiscard]] const std::vector<std::string_view>& triage_acts();
-
-/// One thing that can be behind a symptom.
-struct SymptomCause {
-  std::string cause;
-  std::string tell;  ///< how to see that it is this one
-  std::string fix;
-  std::string act;
-};
-
-/// What is seen where nothing is printed.
-struct Symptom {
-  std::string id;
-  std::string seen;
-  std::vector<std::string> keywords;
-  std::vector<SymptomCause> causes;  ///< the likeliest first
-  std::vector<std::string> sources;
-};
-
-[[nodiscard]] const std::vector<Symptom>& all_symptoms();
-/// Those that the words describe, best first, three at most; or the one whose number (from 1, as in
-/// all_symptoms()) or id the words are.
-[[nodiscard]] std::vector<Symptom> find_symptoms(std::string_view words);
 
 }  // namespace trivet::check
