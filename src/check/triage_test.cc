@@ -1,0 +1,100 @@
+#include "check/triage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+namespace trivet::check {
+namespace {
+
+std::string first_act(std::string_view text) {
+  const auto found = triage(text);
+  return found.empty() ? "not known" : found.front().act;
+}
+
+TEST(Triage, KnowsAtLeastSixtyMessagesEachWithItsThread) {
+  std::set<std::string> ids;
+  for (const TriagePattern& pattern : triage_patterns()) {
+    EXPECT_TRUE(ids.insert(pattern.id).second) << pattern.id;
+    EXPECT_TRUE(pattern.source.starts_with("https://")) << pattern.id;
+    EXPECT_FALSE(pattern.patterns.empty()) << pattern.id;
+    const bool known = std::ranges::find(triage_acts(), pattern.act) != triage_acts().end();
+    EXPECT_TRUE(known) << pattern.id << ": " << pattern.act;
+  }
+  EXPECT_GE(ids.size(), 60U);
+}
+
+TEST(Triage, DiagnosesEachExampleAsItself) {
+  for (const TriagePattern& pattern : triage_patterns()) {
+    const auto found = triage(pattern.example);
+    ASSERT_FALSE(found.empty()) << pattern.id;
+    EXPECT_EQ(found.front().id, pattern.id) << pattern.example;
+  }
+}
+
+TEST(Triage, KnowsThePrintedOnesOfTheNine) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : Got invalid dimensions for input: x for the "
+       "following indices\n index: 0 Got: 8 Expected: 1\n",
+       "declare-axis"},
+      {"RuntimeError: Unsupported operator: aten::fft_rfft2", "swap-op"},
+      {"TracerWarning: Converting a tensor to a Python boolean might cause the trace to be "
+       "incorrect. We can't record the data flow of Python values",
+       "script-module"},
+      {"Your model ir_version 10 is higher than the checker's", "pin-opset"},
+  };
+  for (const auto& [text, act] : cases) EXPECT_EQ(first_act(text), act) << text;
+}
+
+TEST(Triage, AnswersNotKnownOnOtherTexts) {
+  const char* others[] = {
+      "",
+      "Lorem ipsum dolor sit amet, consectetur adipiscing elit.",
+      "Traceback (most recent call last):\n  File \"app.py\", line 3, in view\nKeyError: 'user'",
+      "ModuleNotFoundError: No module named 'requests'",
+      "Kernel panic - not syncing: VFS: Unable to mount root fs on unknown-block(0,0)",
+      "main.cc:12:5: error: expected ';' before 'return'",
+      "CONFLICT (content): Merge conflict in README.md",
+      "npm ERR! code ERESOLVE unable to resolve dependency tree",
+      "ERROR 1064 (42000): You have an error in your SQL syntax near 'FROM'",
+      "ssh: connect to host example.org port 22: Connection refused",
+      "Simmer the onions for ten minutes, then add the batch of tomatoes and stir.",
+      "The opset and the batch were both mentioned in the meeting about the model.",
+      "java.lang.NullPointerException: Cannot invoke \"String.length()\" because \"s\" is null",
+      "{\"status\": \"ok\", \"items\": [1, 2, 3]}",
+      "fatal: not a git repository (or any of the parent directories): .git",
+      "undefined reference to `main'",
+      "HTTP/1.1 404 Not Found",
+      "panic: runtime error: index out of range [3] with length 3",
+      "E: Unable to locate package foo",
+      "Segmentation fault (core dumped)",
+      "docker: Error response from daemon: pull access denied for foo",
+      "The tensor product of two vector spaces is a vector space.",
+  };
+  for (const char* text : others) {
+    const auto found = triage(text);
+    EXPECT_TRUE(found.empty()) << text << "\n -> " << found.front().id;
+  }
+}
+
+TEST(Triage, FindsTheMessageInALongLogAndInOddBytes) {
+  std::string log;
+  while (log.size() < (std::size_t{4} << 20))
+    log += "2026-01-01 12:00:00 INFO step done, loss 0.1\n";
+  EXPECT_EQ(first_act(log), "not known");
+  log += "RuntimeError: Unsupported operator: aten::fft_rfft2\n";
+  EXPECT_EQ(first_act(log), "swap-op");
+  const std::string odd("\0\xff\xfe{}\x1b[31m \x80 * {", 14);
+  EXPECT_TRUE(triage(odd).empty());
+}
+
+TEST(Triage, NamesWhatTheMessageNames) {
+  const auto found = triage("RuntimeError: Unsupported operator: aten::fft_rfft2");
+  ASSERT_FALSE(found.empty());
+  EXPECT_NE(found.front().cause.find("fft_rfft2"), std::string::npos) << found.front().cause;
+}
+
+}  // namespace
+}  // namespace trivet::check
