@@ -4,6 +4,7 @@
 
 #include "check/rules.h"
 #include "cli/check_fix.h"
+#include "cli/check_triage.h"
 #include "cli/check_trial.h"
 #include "cli/command.h"
 #include "cli/findings.h"
@@ -15,6 +16,7 @@ namespace {
 
 struct CheckFlags {
   std::string model;
+  std::string error;
   bool json = false;
   bool run = false;
   FixFlags fix;
@@ -26,6 +28,11 @@ std::size_t count_fixable(const check::Findings& findings) {
 }
 
 Result<int> run_check(const CheckFlags& flags) {
+  if (!flags.error.empty()) return run_triage(flags.error, flags.json);
+  if (flags.model.empty()) {
+    return invalid_argument(
+        "give a MODEL, or a message with --error TEXT; see trivet check --help");
+  }
   if (!flags.fix.output.empty()) return run_fix(flags.model, flags.fix, flags.json);
   TRIVET_ASSIGN(const LoadedModel model, load_model(flags.model));
   TRIVET_ASSIGN(FileFacts facts, read_file_facts(model.path));
@@ -56,14 +63,23 @@ void add_check(CommandLine& line) {
                "  trivet check tests/models/mobilevit_s.onnx --json\n"
                "  trivet check tests/models/resnet18.onnx --fix mended.onnx --force\n"
                "  trivet check tests/models/resnet18.onnx --fix any_size.onnx --force "
-               "--dynamic input:2=height --dynamic input:3=width",
+               "--dynamic input:2=height --dynamic input:3=width\n"
+               "  trivet check --error 'Got invalid dimensions for input: x index: 0 Got: 8 "
+               "Expected: 1'",
                [flags] { return run_check(*flags); });
-  add_model(command, flags->model);
+  add_text(command, "MODEL", flags->model, "An ONNX file, or a bundle that `trivet ship` wrote",
+           "");
+  add_text(
+      command, "--error", flags->error,
+      "Say what a message of an exporter, converter or runtime means; - reads it from standard "
+      "input",
+      "TEXT");
   add_json(command, flags->json);
   add_flag(command, "--run", flags->run,
            "Try other sizes along open axes by running, however large the model; without it only "
            "models of up to 300 million MACs are run");
   flags->fix.add_to(command);
+  for (const char* other : {"MODEL", "--fix", "--run"}) never_with(command, "--error", other);
 }
 
 }  // namespace trivet::cli
