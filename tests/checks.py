@@ -66,7 +66,8 @@ def batch_norm(training):
 
 
 def dropout(training):
-    return model([node("Relu", ["x"], ["h"]), node("Dropout", ["h", "r", "t"], ["y"])], [("x", FLOAT, ["n", 2])], [("y", FLOAT, ["n", 2])],
+    return model([node("Relu", ["x"], ["h"]), node("Dropout", ["h", "r", "t"], ["y"])],
+                 [("x", FLOAT, ["n", 2])], [("y", FLOAT, ["n", 2])],
                  [constant("r", 0.5), constant("t", training, np.bool_)])
 
 
@@ -179,6 +180,7 @@ FAULTS = {
     "misfit": (model([node("MatMul", ["x", "w"], ["y"])], [("x", FLOAT, ["n", 3])], [("y", FLOAT, ["n", 2])],
                      [constant("w", [[1, 2], [3, 4]])]), with_weight([[1, 2], [3, 4]])),
     "batch-mixes": (halves(True), halves(False)),
+    "opset": (relu(["n", 3], opset=17), relu(["n", 3], opset=7, ir=3)),
     "old-opset": (relu(["n", 3], opset=6, ir=3), relu(["n", 3], opset=7, ir=3)),
 }
 

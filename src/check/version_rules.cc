@@ -4,6 +4,7 @@
 #include "check/places.h"
 #include "check/rules.h"
 #include "check/versions.h"
+#include "convert/convert.h"
 
 namespace trivet::check {
 namespace {
@@ -58,7 +59,23 @@ void check_imports(const Model& model, Findings& out) {
   }
   out.push_back({"mixed-domains", Severity::kInfo, "model", cat("nodes: ", mix),
                  "each domain has versions of its own, and a runtime must have all of them",
-                 "nothing, where the target has them all: see --target"});
+                 "nothing, where the runtime has them all"});
+}
+
+/// The opset as it is written, and the one that the nodes ask for.
+void check_needed_opset(const Model& model, Findings& out) {
+  const auto opset = model.opsets.find("");
+  if (opset == model.opsets.end()) return;
+  const convert::LowestOpset needed = convert::lowest_opset(model);
+  if (needed.opset >= opset->second) return;
+  const std::string reason = needed.reasons.empty() ? ""
+                                                    : cat(": ", needed.reasons.front().node, ": ",
+                                                          needed.reasons.front().reason);
+  out.push_back(
+      {"opset", Severity::kInfo, "model",
+       cat("opset ", opset->second, ", where ", needed.opset, " would do", reason),
+       "runtimes that stop at an older opset refuse the file for nothing",
+       cat("where the target is older: trivet convert MODEL --opset ", needed.opset, " -o OUT")});
 }
 
 }  // namespace
@@ -67,6 +84,7 @@ void check_versions(const Subject& subject, Findings& out) {
   const Model& model = subject.model;
   check_ir(model, out);
   check_imports(model, out);
+  check_needed_opset(model, out);
   const auto opset = model.opsets.find("");
   if (opset != model.opsets.end() && opset->second < kOldestServedOpset) {
     out.push_back({"old-opset", Severity::kWarning, "model", cat("opset ", opset->second),

@@ -187,6 +187,28 @@ refused "bad.onnx" trivet profile --compare p.json bad.onnx
 echo '[]' >none.json
 refused "none.json: it is a trace, and holds no operators" trivet profile --compare p.json none.json
 
+# ---- check ----
+json trivet check $models/resnet18.onnx --json
+holds "d['errors'] == 0 and all(f['fix'] for f in d['findings'])"
+refused "none.onnx" trivet check none.onnx
+refused "bad.onnx" trivet check bad.onnx
+refused "give a MODEL" trivet check
+refused "--fix" trivet check $models/resnet18.onnx --dynamic input:2=height
+refused "INPUT:AXIS=NAME" trivet check $models/resnet18.onnx --fix any.onnx --dynamic input
+refused "no such input" trivet check $models/resnet18.onnx --fix any.onnx --dynamic nose:2=height
+refused "no such axis" trivet check $models/resnet18.onnx --fix any.onnx --dynamic input:9=height
+refused "cannot be met" trivet check $models/vit_b_16.onnx --fix any.onnx --dynamic input:2=height
+[ ! -e any.onnx ] || fail "check --fix wrote a model that it refused"
+json trivet check $models/blazeface.onnx --fix blaze.onnx --json
+holds "d['written'] and d['parity']['passed'] and d['batches']['passed']"
+expect 0 trivet run blaze.onnx --random --shape batch=5
+refused "--force" trivet check $models/blazeface.onnx --fix blaze.onnx
+refused "blaze.onnx" trivet check blaze.onnx --fix blaze.onnx --force
+json trivet check --json --error "RuntimeError: Unsupported operator: aten::fft_rfft2"
+holds "d['known'] and d['diagnoses'][0]['act'] == 'swap-op'"
+expect 1 trivet check --error "Simmer the onions for ten minutes"
+refused "--error" trivet check $models/resnet18.onnx --error text
+
 # ---- convert ----
 json trivet convert $models/vit_b_16.onnx --opset 13 -o thirteen.onnx --json
 holds "d['from'] == 17 and d['to'] == 13 and d['replaced']['LayerNormalization'] == 5 and d['parity']['passed']"
