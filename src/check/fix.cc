@@ -15,6 +15,7 @@
 #include "ops/support/inference.h"
 #include "passes/passes.h"
 #include "passes/pipeline.h"
+#include "passes/recompose.h"
 
 namespace trivet::check {
 namespace {
@@ -48,6 +49,7 @@ class Fixer {
   Result<bool> try_open(std::vector<OpenAxis> beyond, std::string& obstacle);
   Result<void> keep_baseline_sizes(const std::vector<OpenAxis>& axes,
                                    const std::map<std::string, std::int64_t>& exported);
+  void put_together();
   Result<void> repair();
   Result<void> declare_outputs();
 
@@ -159,7 +161,20 @@ Result<void> Fixer::open(const std::vector<AxisRequest>& requests) {
   return {};
 }
 
+/// Operators that the export took apart, where the model's opset has them.
+void Fixer::put_together() {
+  const auto opset = out_.model.opsets.find("");
+  if (opset == out_.model.opsets.end()) return;
+  const auto done = recompose(graph_, opset->second);
+  if (!done) {
+    out_.left.push_back(cat("operators stay taken apart: ", done.error().message));
+    return;
+  }
+  for (const auto& [op, count] : *done) note(cat("recomposed ", op), count);
+}
+
 Result<void> Fixer::repair() {
+  put_together();
   TRIVET_ASSIGN(const int narrowed, compute_in_float32(graph_));
   note("computed in float32 what was float64", narrowed);
   int counts[std::size(kRepairs)] = {};

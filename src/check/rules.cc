@@ -16,6 +16,7 @@ constexpr Rule kRules[] = {
     {"control-flow", check_control_flow},
     {"training-leftovers", check_training_leftovers},
     {"batch-norms", check_batch_norms},
+    {"decompositions", check_decompositions},
     {"versions", check_versions},
     {"weight-values", check_weight_values},
     {"weight-storage", check_weight_storage},

@@ -51,6 +51,7 @@ void check_operators(const Subject& subject, Findings& out);
 void check_control_flow(const Subject& subject, Findings& out);
 void check_training_leftovers(const Subject& subject, Findings& out);
 void check_batch_norms(const Subject& subject, Findings& out);
+void check_decompositions(const Subject& subject, Findings& out);
 void check_versions(const Subject& subject, Findings& out);
 void check_weight_values(const Subject& subject, Findings& out);
 void check_weight_storage(const Subject& subject, Findings& out);

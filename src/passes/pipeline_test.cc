@@ -426,7 +426,7 @@ TEST(FuseConv, SiluOnlyWhereTheSigmoidIsReadOnce) {
     g.output(twice ? g.node("Add", {product, sigmoid}, "out") : product);
     Graph graph = g.finish();
     const auto before = run(graph);
-    const auto found = apply(cpu::recognise_silu, graph);
+    const auto found = apply(cpu::recognise_activations, graph);
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(*found, twice ? 0 : 1);
     expect_same(run(graph), before);
@@ -451,7 +451,7 @@ TEST(FuseMatmul, RecognisesGelu) {
       g.output(half_first ? product : g.node("Mul", {product, half}, "out"));
       Graph graph = g.finish();
       const auto before = run(graph);
-      const auto found = apply(cpu::recognise_gelu, graph);
+      const auto found = apply(cpu::recognise_activations, graph);
       ASSERT_TRUE(found) << found.error().message;
       EXPECT_EQ(*found, 1);
       EXPECT_EQ(types(graph), (Types{"Conv", "Gelu"}));
@@ -473,7 +473,7 @@ TEST(FuseMatmul, LeavesConstantsThatAddAxes) {
     const ValueId product = g.node("Mul", {g.conv(), plus}, "product");
     g.output(g.node("Mul", {product, number("half", {}, 0.5F)}, "out"));
     Graph graph = g.finish();
-    const auto found = apply(cpu::recognise_gelu, graph);
+    const auto found = apply(cpu::recognise_activations, graph);
     ASSERT_TRUE(found) << found.error().message;
     EXPECT_EQ(*found, 0);
   }
@@ -497,7 +497,7 @@ TEST(FuseMatmul, LeavesWhatIsNearlyGelu) {
   const ValueId product = g.node("Mul", {g.conv(), plus}, "product");
   g.output(g.node("Mul", {product, number("half", 0.5F)}, "out"));
   Graph graph = g.finish();
-  const auto found = apply(cpu::recognise_gelu, graph);
+  const auto found = apply(cpu::recognise_activations, graph);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_EQ(*found, 0);
 }

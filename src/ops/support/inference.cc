@@ -168,6 +168,13 @@ Result<Inference> infer(const Graph& graph, std::span<const InferredValue> input
   return state;
 }
 
+Result<Inference> infer_body(const Graph& body, const Inference& around,
+                             const InferOptions& options) {
+  std::vector<InferredValue> captures;
+  for (const Capture& capture : body.captures()) captures.push_back(around[capture.outer]);
+  return infer(body, declared_inputs(body), captures, options);
+}
+
 std::vector<InferredValue> declared_inputs(const Graph& graph) {
   std::vector<InferredValue> out;
   for (const ValueId id : graph.inputs()) out.push_back({graph.value(id).type, {}, std::nullopt});

@@ -1,41 +1,19 @@
 #include "providers/cpu/fuse.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 #include <optional>
 #include <set>
 #include <string>
 
 #include "graph/patch.h"
+#include "graph/readers.h"
+#include "ops/support/activation_patterns.h"
 #include "ops/support/fused.h"
 #include "ops/support/inference.h"
 #include "providers/cpu/activation.h"
 
 namespace trivet::cpu {
 namespace {
-
-/// Who reads a value, in a graph that is about to be rewritten.
-class Readers {
- public:
-  explicit Readers(const Graph& graph)
-      : uses_(graph.use_counts()), reader_(graph.value_count(), kNoNode) {
-    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-      for (const ValueId id : graph.nodes()[i].inputs) {
-        if (id != kNoValue) reader_[static_cast<std::size_t>(id)] = static_cast<NodeId>(i);
-      }
-    }
-  }
-  [[nodiscard]] int count(ValueId id) const { return uses_[static_cast<std::size_t>(id)]; }
-  /// The only reader as a direct input; kNoNode when there are more, or none, or it is an output.
-  [[nodiscard]] NodeId only_reader(ValueId id) const {
-    return id != kNoValue && count(id) == 1 ? reader_[static_cast<std::size_t>(id)] : kNoNode;
-  }
-
- private:
-  std::vector<int> uses_;
-  std::vector<NodeId> reader_;
-};
 
 bool same_known_shape(const Inference& inference, ValueId a, ValueId b) {
   const auto& x = inference[a].type;
@@ -140,62 +118,6 @@ std::optional<double> number_beside(const Graph& graph, const Inference& inferen
                       graph.value(other).constant.rank() <= known_rank(inference, value);
   if (!usable) return std::nullopt;
   return graph.value(other).constant.data<float>()[0];
-}
-
-bool is_near(std::optional<double> number, double expected) {
-  return number && std::abs(*number - expected) < 1e-4 * expected;
-}
-
-/// What the parts of a decomposed GELU are: x/2 · (1 + erf(x/√2)), with the half at either end.
-struct Gelu {
-  ValueId x = kNoValue;
-  NodeId last = kNoNode;
-  std::vector<NodeId> others;
-};
-
-std::optional<Gelu> match_gelu(const Graph& graph, const Inference& inference,
-                               const Readers& readers, NodeId erf_id) {
-  const Node& erf = graph.node(erf_id);
-  const NodeId scale_id = graph.value(erf.inputs[0]).producer;
-  if (scale_id == kNoNode || readers.only_reader(erf.inputs[0]) != erf_id) return std::nullopt;
-  const Node& scale = graph.node(scale_id);
-  Gelu gelu;
-  gelu.x = graph.is_constant(scale.input(0)) ? scale.input(1) : scale.input(0);
-  const bool scaled =
-      (scale.is("Div") && scale.input(0) == gelu.x &&
-       is_near(number_beside(graph, inference, scale, gelu.x), std::numbers::sqrt2)) ||
-      (scale.is("Mul") &&
-       is_near(number_beside(graph, inference, scale, gelu.x), std::numbers::sqrt2 / 2));
-  const NodeId plus_id = readers.only_reader(erf.outputs[0]);
-  if (!scaled || plus_id == kNoNode) return std::nullopt;
-  const Node& plus = graph.node(plus_id);
-  const NodeId product_id = readers.only_reader(plus.outputs[0]);
-  if (!plus.is("Add") || !is_near(number_beside(graph, inference, plus, erf.outputs[0]), 1) ||
-      product_id == kNoNode || !graph.node(product_id).is("Mul")) {
-    return std::nullopt;
-  }
-  const Node& product = graph.node(product_id);
-  const ValueId other =
-      product.inputs[0] == plus.outputs[0] ? product.inputs[1] : product.inputs[0];
-  gelu.others = {scale_id, erf_id, plus_id};
-  if (other == gelu.x) {  // the half follows
-    const NodeId half_id = readers.only_reader(product.outputs[0]);
-    const bool halved =
-        half_id != kNoNode && graph.node(half_id).is("Mul") &&
-        is_near(number_beside(graph, inference, graph.node(half_id), product.outputs[0]), 0.5);
-    if (!halved) return std::nullopt;
-    gelu.others.push_back(product_id);
-    gelu.last = half_id;
-    return gelu;
-  }
-  const NodeId half_id = other == kNoValue ? kNoNode : graph.value(other).producer;
-  const bool halved = half_id != kNoNode && readers.only_reader(other) == product_id &&
-                      graph.node(half_id).is("Mul") &&
-                      is_near(number_beside(graph, inference, graph.node(half_id), gelu.x), 0.5);
-  if (!halved) return std::nullopt;
-  gelu.others.push_back(half_id);
-  gelu.last = product_id;
-  return gelu;
 }
 
 /// Whether `value` is one constant number per column, and adding it leaves a product of so many
@@ -344,51 +266,23 @@ Result<int> fuse_chains(Graph& graph, const char* pass, const char* fused_name, 
 
 }  // namespace
 
-Result<int> recognise_silu(Graph& graph, const Inference& inference) {
-  const Readers readers(graph);
-  GraphPatch patch(graph, "recognise-silu");
+Result<int> recognise_activations(Graph& graph, const Inference& inference) {
+  GraphPatch patch(graph, "recognise-activations");
   int found = 0;
-  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    const Node& sigmoid = graph.nodes()[i];
-    // Other types round after each of the two.
-    if (!sigmoid.is("Sigmoid") || inference[sigmoid.inputs[0]].type.dtype != DType::kFloat32) {
-      continue;
-    }
-    const NodeId mul_id = readers.only_reader(sigmoid.output(0));
-    if (mul_id == kNoNode || !graph.node(mul_id).is("Mul")) continue;
-    const Node& mul = graph.node(mul_id);
-    const ValueId other = mul.inputs[0] == sigmoid.outputs[0] ? mul.inputs[1] : mul.inputs[0];
-    if (other != sigmoid.inputs[0]) continue;
-    Node swish;
-    swish.name = mul.name;
-    swish.op_type = "Swish";
-    swish.opset = ops::kFusedOpset;
-    swish.inputs = {other};
-    swish.outputs = mul.outputs;
-    patch.replace_node(mul_id, std::move(swish));
-    patch.remove_node(static_cast<NodeId>(i));
-    ++found;
-  }
-  TRIVET_TRY(patch.apply());
-  return found;
-}
-
-Result<int> recognise_gelu(Graph& graph, const Inference& inference) {
-  const Readers readers(graph);
-  GraphPatch patch(graph, "recognise-gelu");
-  int found = 0;
-  for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-    if (!graph.nodes()[i].is("Erf")) continue;
-    const auto gelu = match_gelu(graph, inference, readers, static_cast<NodeId>(i));
-    if (!gelu) continue;
+  for (WrittenActivation& written : written_activations(PatternView(graph, inference))) {
     Node node;
-    node.name = graph.node(gelu->last).name;
-    node.op_type = "Gelu";
+    node.name = graph.node(written.last).name;
+    node.op_type = written.op;
     node.opset = ops::kFusedOpset;
-    node.inputs = {gelu->x};
-    node.outputs = graph.node(gelu->last).outputs;
-    patch.replace_node(gelu->last, std::move(node));
-    for (const NodeId other : gelu->others) patch.remove_node(other);
+    node.inputs = {written.x};
+    node.outputs = graph.node(written.last).outputs;
+    node.attributes = std::move(written.attributes);
+    // Other types round after each of the parts; other functions have no kernel.
+    if (inference[written.x].type.dtype != DType::kFloat32 || !activation_of(node)) continue;
+    for (const NodeId id : written.nodes) {
+      if (id != written.last) patch.remove_node(id);
+    }
+    patch.replace_node(written.last, std::move(node));
     ++found;
   }
   TRIVET_TRY(patch.apply());
@@ -446,8 +340,7 @@ Result<int> fuse_permutations(Graph& graph, const Inference& inference) {
 
 Result<void> fuse(Graph& graph, const Inference& inference) {
   // Patches keep the ids of values, and what is fused keeps their shapes: one inference serves all.
-  for (const auto pass :
-       {recognise_silu, recognise_gelu, fuse_conv, fuse_matmul, fuse_permutations}) {
+  for (const auto pass : {recognise_activations, fuse_conv, fuse_matmul, fuse_permutations}) {
     TRIVET_TRY(pass(graph, inference));
   }
   return {};

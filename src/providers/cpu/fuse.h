@@ -12,15 +12,12 @@ namespace trivet::cpu {
 
 /// `inference` is of the graph as it is, or was before others of these passes.
 
-/// x·Sigmoid(x) becomes Swish.
-Result<int> recognise_silu(Graph& graph, const Inference& inference);
+/// Activations that are written out become the operator that has a kernel: Gelu, HardSwish, Swish.
+Result<int> recognise_activations(Graph& graph, const Inference& inference);
 
 /// Conv, the addition of a tensor of the same shape to it, and an activation become one
 /// trivet.FusedConv, where nobody else reads what lies between.
 Result<int> fuse_conv(Graph& graph, const Inference& inference);
-
-/// x/2 · (1 + erf(x/√2)), as exporters write it, becomes Gelu.
-Result<int> recognise_gelu(Graph& graph, const Inference& inference);
 
 /// MatMul with a constant matrix, the addition of one number per column, that of a tensor of the
 /// same shape, and an activation become one trivet.FusedMatMul.
