@@ -149,6 +149,11 @@ def halves(rows):
                  [constant("i", [-1], np.int64)] if rows else [])
 
 
+def hard_swish(alpha):
+    return model([node("HardSigmoid", ["x"], ["h"], alpha=alpha, beta=0.5), node("Mul", ["x", "h"], ["y"])],
+                 [("x", FLOAT, ["n", 2])], [("y", FLOAT, ["n", 2])])
+
+
 # rule, and where that is needed the case: (the model with the fault, its twin)
 FAULTS = {
     "fixed-batch": (flat_classifier(1, [1, 48]), flat_classifier("n", [-1, 48])),
@@ -169,6 +174,7 @@ FAULTS = {
     "unused-initializer": (unused(False), unused(True)),
     "constant-output": (fixed_output(False), fixed_output(True)),
     "float64": (double(TensorProto.DOUBLE), double(FLOAT)),
+    "decomposed-operator": (hard_swish(1 / 6), hard_swish(0.2)),
     "dead-node": (dead(False), dead(True)),
     "dropout": (dropout(False), relu(["n", 2])),
     "training-mode in Dropout": (dropout(True), dropout(False)),
