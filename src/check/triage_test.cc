@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
@@ -72,6 +74,36 @@ TEST(Triage, AnswersNotKnownOnOtherTexts) {
       "Segmentation fault (core dumped)",
       "docker: Error response from daemon: pull access denied for foo",
       "The tensor product of two vector spaces is a vector space.",
+      "Error code 500: Internal error, please try again later",
+      "AssertionError in test_foo: expected 3",
+      "Exception during initialization of bean 'dataSource'",
+      "I converted the model with coremltools and onnx-tf last week and it went well.",
+      "The GPU delegate of the TFLite runtime is documented on the web site.",
+      "GRUB could not find a kernel",
+      "step error rate 0.3, ep error",
+      "OAuth: Provider google is not available",
+      "terraform: Error: Invalid provider configuration; fallback to default",
+      "LinkageError: bad allocation while running",
+      "ORA-00942: table or view does not exist",
+      "warning: LF will be replaced by CRLF",
+      "Could not resolve host: example.org",
+      "grpc: NOT_IMPLEMENTED : method Foo",
+      "std::bad_alloc",
+      "MemoryError",
+      "RuntimeError: dictionary changed size during iteration",
+      "ValueError: could not convert string to float: 'abc'",
+      "IndexError: list index out of range",
+      "cargo: error[E0382]: borrow of moved value",
+      "Pod is in CrashLoopBackOff",
+      "ModuleNotFoundError: No module named 'torch'",
+      "UserWarning: nn.functional.sigmoid is deprecated",
+      "ValueError: shapes (3,4) and (5,) not aligned",
+      "rabbitmq: input is missing in feeds queue",
+      "TypeError: Cannot read properties of undefined (reading 'map')",
+      "Exporting the report to PDF is not supported in this edition",
+      "The manual was exported to another language; support for it was added in version 2.",
+      "ImportError: cannot import name 'foo' from 'bar'",
+      "permission denied (publickey)",
   };
   for (const char* text : others) {
     const auto found = triage(text);
@@ -88,6 +120,23 @@ TEST(Triage, FindsTheMessageInALongLogAndInOddBytes) {
   EXPECT_EQ(first_act(log), "swap-op");
   const std::string odd("\0\xff\xfe{}\x1b[31m \x80 * {", 14);
   EXPECT_TRUE(triage(odd).empty());
+}
+
+/// Real messages of other threads than those of the patterns' examples. Four fifths have to be
+/// right.
+TEST(Triage, IsRightOnMessagesOfOtherThreads) {
+  std::ifstream file(std::string(TRIVET_SOURCE_DIR) + "/tests/triage_messages.json");
+  const auto document = nlohmann::json::parse(file);
+  std::size_t right = 0;
+  std::size_t all = 0;
+  for (const auto& message : document.at("messages")) {
+    const std::string act = first_act(message.at("text").get<std::string>());
+    const auto acts = message.at("acts").get<std::vector<std::string>>();
+    if (std::ranges::find(acts, act) != acts.end()) ++right;
+    ++all;
+  }
+  EXPECT_GE(all, 50U);
+  EXPECT_GE(5 * right, 4 * all) << right << " of " << all;
 }
 
 TEST(Triage, NamesWhatTheMessageNames) {
