@@ -262,6 +262,10 @@ TEST_F(Recompose, NearlyGelu) {
                 return w.node("Mul", {w.node("Mul", {in[1], plus}), w.number(0.5)});
               },
               {{3, 4}, {3, 4}});
+}
+
+TEST_F(Recompose, GeluWithMoreThanItsParts) {
+  const std::vector<Shape> shapes = {{3, 4}};
   expect_left(
       "a reader inside",
       [](Writer& w, const Inputs& in) {
