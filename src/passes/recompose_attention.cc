@@ -18,9 +18,10 @@ class AttentionPattern {
 
   FoundDecomposition find() {
     const Node& node = view_.node(last_);
-    const NodeId softmax = view_.maker(node.input(0), "Softmax");
-    if (!node.is("MatMul") || softmax == kNoNode || !is_along_rows(softmax)) return std::nullopt;
-    const std::vector<NodeId> ends = {softmax, last_};
+    std::vector<NodeId> ends = {last_};
+    const NodeId softmax = view_.maker(behind_dropout(node.input(0), ends), "Softmax");
+    if (softmax == kNoNode || !is_along_rows(softmax)) return std::nullopt;
+    ends.push_back(softmax);
     const ValueId scores = view_.node(softmax).inputs[0];
     FoundDecomposition out = from_scores(scores, kNoValue, ends);
     const NodeId add = view_.maker(scores, "Add");
@@ -38,6 +39,20 @@ class AttentionPattern {
     const Node& softmax = view_.node(id);
     const std::int64_t axis = softmax.attributes.int_or("axis", softmax.opset < 13 ? 1 : -1);
     return axis == -1 || axis == 3;  // of four axes, which the operands are held to
+  }
+
+  /// What a Dropout that drops nothing passes on.
+  ValueId behind_dropout(ValueId value, std::vector<NodeId>& nodes) const {
+    const NodeId id = view_.maker(value, "Dropout");
+    if (id == kNoNode) return value;
+    const Node& dropout = view_.node(id);
+    const ValueId training = dropout.input(2);
+    const Tensor* flag = view_.constant(training);
+    const bool idle = training == kNoValue || view_.number(dropout.input(1)) == 0.0 ||
+                      (flag != nullptr && flag->size() == 1 && element_as_double(*flag, 0) == 0);
+    if (!idle) return value;
+    nodes.push_back(id);
+    return dropout.inputs[0];
   }
 
   /// Takes the arithmetic with numbers off a value.

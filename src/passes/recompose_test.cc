@@ -42,6 +42,9 @@ class Writer {
   ValueId number(double value, const Shape& shape = {}) {
     return tensor(Tensor::from_values<float>(shape, {static_cast<float>(value)}));
   }
+  ValueId constant(Tensor tensor) {
+    return builder_.add_constant(cat(prefix_, "k", ++count_), std::move(tensor));
+  }
   ValueId ints(const std::vector<std::int64_t>& values) {
     return builder_.add_constant(cat(prefix_, "i", ++count_), Tensor::from_vector(values));
   }
@@ -259,6 +262,10 @@ TEST_F(Recompose, NearlyGelu) {
                 return w.node("Mul", {w.node("Mul", {in[1], plus}), w.number(0.5)});
               },
               {{3, 4}, {3, 4}});
+}
+
+TEST_F(Recompose, GeluWithMoreThanItsParts) {
+  const std::vector<Shape> shapes = {{3, 4}};
   expect_left(
       "a reader inside",
       [](Writer& w, const Inputs& in) {
@@ -532,6 +539,7 @@ struct Attend {
   Shape mask = {};
   std::int64_t axis = -1;
   bool shown = false;
+  int dropout = -1;  ///< training_mode of one behind the Softmax
 };
 
 Form attend(const Attend& a) {
@@ -545,8 +553,12 @@ Form attend(const Attend& a) {
     ValueId scores = w.node("MatMul", {q, k});
     if (a.scaled == 0) scores = w.node("Mul", {scores, w.number(0.4)});
     if (!a.mask.empty()) scores = w.node("Add", {scores, w.tensor(varied(a.mask))});
-    const ValueId weights = w.node("Softmax", {scores}, {{"axis", a.axis}});
+    ValueId weights = w.node("Softmax", {scores}, {{"axis", a.axis}});
     if (a.shown) w.show(weights);
+    if (a.dropout >= 0) {
+      const ValueId training = w.constant(Tensor::scalar(a.dropout == 1));
+      weights = w.node("Dropout", {weights, w.number(0.5), training});
+    }
     return w.node("MatMul", {weights, in[2]});
   };
 }
@@ -561,6 +573,7 @@ TEST_F(Recompose, Attention) {
   expect_found("Attention", attend({.mask = {l, s}, .axis = 3}), shapes);
   expect_found("Attention", attend({.scaled = 3, .mask = {1, 3, l, s}}), shapes);
   expect_found("Attention", attend({.mask = {3, 1, s}}), shapes);
+  expect_found("Attention", attend({.dropout = 0}), shapes);
   // The keys come as batch x length x heads x size.
   expect_found("Attention", attend({.perm = {0, 2, 3, 1}}),
                {{2, 3, l, d}, {2, s, 3, d}, {2, 3, s, 4}}, {"Transpose"});
@@ -570,6 +583,7 @@ TEST_F(Recompose, NearlyAttention) {
   const std::vector<Shape> shapes = {{2, 3, 4, 5}, {2, 3, 6, 5}, {2, 3, 6, 4}};
   expect_left("opset", attend({}), shapes, 22);
   expect_left("weights that are shown", attend({.shown = true}), shapes);
+  expect_left("Dropout in training", attend({.dropout = 1}), shapes);
   expect_left("another axis", attend({.axis = 2}), shapes);
   expect_left("a mask for one key", attend({.mask = {4, 1}}), shapes);
   expect_left("a mask of one axis", attend({.mask = {6}}), shapes);
@@ -577,6 +591,37 @@ TEST_F(Recompose, NearlyAttention) {
               {{2, 3, 4, 5}, {2, 3, 5, 6}, {2, 3, 6, 4}}, 22);
   expect_left("one head of keys for all", attend({}), {{2, 3, 4, 5}, {2, 1, 6, 5}, {2, 1, 6, 4}});
   expect_left("three axes", attend({.perm = {0, 2, 1}}), {{2, 4, 5}, {2, 6, 5}, {2, 6, 4}});
+}
+
+// ---------------------------------------------------------------- models
+
+/// As their architectures have them: tools/test_models says how many blocks each model is cut to.
+TEST_F(Recompose, CountsInTheSmallModels) {
+  const std::map<std::string, Recomposed> wanted = {
+      {"convnext_tiny", {{"Gelu", 5}}},
+      {"efficientnet_b0", {{"Swish", 22}}},
+      {"efficientnet_lite0", {}},
+      {"efficientnet_v2_s", {{"Swish", 15}}},
+      {"mobilenet_v3_large", {}},
+      {"mobilevit_s", {{"Attention", 3}, {"Swish", 17}}},
+      {"ocr_cls", {{"HardSwish", 6}}},
+      {"ocr_rec", {{"HardSwish", 10}, {"LayerNormalization", 5}, {"Swish", 7}}},
+      {"resnet50", {}},
+      {"swin_t", {{"Attention", 2}, {"Gelu", 3}}},
+      {"swin_v2_t", {{"Gelu", 3}}},
+      {"vit_b_16", {{"Gelu", 2}}},
+  };
+  for (const auto& [name, counts] : wanted) {
+    SCOPED_TRACE(name);
+    const auto model = read_model(cat(TRIVET_SOURCE_DIR, "/tests/models/", name, ".onnx"));
+    ASSERT_TRUE(model) << model.error().message;
+    const Graph& graph = *model->graph;
+    const auto inference = infer(graph, declared_inputs(graph));
+    ASSERT_TRUE(inference) << inference.error().message;
+    Recomposed found;
+    for (const Decomposition& one : find_decompositions(graph, *inference)) ++found[one.op];
+    EXPECT_EQ(found, counts);
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "base/cpu_info.h"
 #include "ops/registry.h"
 #include "provider/builtin.h"
+#include "providers/cpu/expand.h"
 #include "providers/cpu/fuse.h"
 #include "providers/cpu/program.h"
 #include "providers/cpu/tuner.h"
@@ -86,6 +87,10 @@ struct CpuEngine {
     const bool widened = graph->value_count() != context.graph->value_count();
     const auto unfused = widened ? std::make_shared<const Graph>(*graph) : context.graph;
     if (widened) {
+      TRIVET_ASSIGN(inference, infer(*graph, declared_inputs(*graph)));
+    }
+    TRIVET_ASSIGN(const int expanded, cpu::expand_attention(*graph, inference));
+    if (expanded > 0) {
       TRIVET_ASSIGN(inference, infer(*graph, declared_inputs(*graph)));
     }
     TRIVET_TRY(cpu::fuse(*graph, inference));
