@@ -17,6 +17,7 @@ namespace {
 struct CheckFlags {
   std::string model;
   std::string error;
+  std::string symptom;
   bool json = false;
   bool run = false;
   FixFlags fix;
@@ -65,7 +66,8 @@ void add_check(CommandLine& line) {
                "  trivet check tests/models/resnet18.onnx --fix any_size.onnx --force "
                "--dynamic input:2=height --dynamic input:3=width\n"
                "  trivet check --error 'Got invalid dimensions for input: x index: 0 Got: 8 "
-               "Expected: 1'",
+               "Expected: 1'\n"
+               "  trivet check --symptom 'accuracy drops'",
                [flags] { return run_check(*flags); });
   add_text(command, "MODEL", flags->model, "An ONNX file, or a bundle that `trivet ship` wrote",
            "");
@@ -74,12 +76,20 @@ void add_check(CommandLine& line) {
       "Say what a message of an exporter, converter or runtime means; - reads it from standard "
       "input",
       "TEXT");
+  add_text(
+      command, "--symptom", flags->symptom,
+      "Say what can be behind what is seen and not printed, likeliest first; list lists what is "
+      "known",
+      "WORDS");
   add_json(command, flags->json);
   add_flag(command, "--run", flags->run,
            "Try other sizes along open axes by running, however large the model; without it only "
            "models of up to 300 million MACs are run");
   flags->fix.add_to(command);
-  for (const char* other : {"MODEL", "--fix", "--run"}) never_with(command, "--error", other);
+  for (const char* other : {"MODEL", "--fix", "--run", "--symptom"}) {
+    never_with(command, "--error", other);
+  }
+  for (const char* other : {"MODEL", "--fix", "--run"}) never_with(command, "--symptom", other);
 }
 
 }  // namespace trivet::cli

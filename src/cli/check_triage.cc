@@ -4,6 +4,7 @@
 #include <iostream>
 #include <vector>
 
+#include "check/symptoms.h"
 #include "check/triage.h"
 #include "cli/command.h"
 #include "cli/format.h"
@@ -60,7 +61,55 @@ void print_diagnoses(const std::vector<Diagnosis>& diagnoses) {
   }
 }
 
+Json to_json(const std::vector<check::Symptom>& symptoms) {
+  Json list = Json::array();
+  for (const check::Symptom& one : symptoms) {
+    Json causes = Json::array();
+    for (const check::SymptomCause& cause : one.causes) {
+      causes.push_back(
+          {{"cause", cause.cause}, {"tell", cause.tell}, {"fix", cause.fix}, {"act", cause.act}});
+    }
+    list.push_back({{"id", one.id},
+                    {"seen", one.seen},
+                    {"causes", std::move(causes)},
+                    {"sources", one.sources}});
+  }
+  return {{"known", !symptoms.empty()}, {"symptoms", std::move(list)}};
+}
+
+void print_list(const std::vector<check::Symptom>& symptoms) {
+  for (std::size_t i = 0; i < symptoms.size(); ++i) {
+    print(cat(i + 1, "  ", symptoms[i].seen, "\n"));
+  }
+  print("\nCauses and fixes: trivet check --symptom NUMBER\n");
+}
+
+void print_symptoms(const std::vector<check::Symptom>& symptoms) {
+  if (symptoms.empty()) print("not known; trivet check --symptom list shows all\n");
+  for (const check::Symptom& one : symptoms) {
+    print(cat(one.seen, "\n"));
+    for (const check::SymptomCause& cause : one.causes) {
+      print(cat("  cause: ", cause.cause, "\n  tell:  ", cause.tell, "\n  fix:   ", cause.fix,
+                "\n\n"));
+    }
+  }
+}
+
 }  // namespace
+
+Result<int> run_symptoms(const std::string& words, bool json) {
+  const bool all = words == "list";
+  const std::vector<check::Symptom> found =
+      all ? check::all_symptoms() : check::find_symptoms(words);
+  if (json) {
+    print_json(to_json(found));
+  } else if (all) {
+    print_list(found);
+  } else {
+    print_symptoms(found);
+  }
+  return found.empty() ? kCheckFailed : kPassed;
+}
 
 Result<int> run_triage(const std::string& text, bool json) {
   std::string message = text;

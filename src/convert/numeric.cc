@@ -281,6 +281,25 @@ Result<void> batch_norm_9_up(Step& step) {
   return unsupported("spatial = 0 went with opset 9");
 }
 
+/// Before opset 7 the mode was an attribute, and the default was training.
+Result<void> batch_norm_7_up(Step& step) {
+  if (step.node.attributes.int_or("is_test", 0) == 0) {
+    return unsupported("is_test = 0 is training before opset 7, and inference from then on");
+  }
+  step.node.attributes.remove("is_test");
+  return {};
+}
+
+/// Before opset 7 a slope with one axis lay along axis 1; then it is broadcast to the last one.
+Result<void> prelu_7_up(Step& step) {
+  const auto rank = step.rank(1);
+  const auto size = step.size(1, 0);
+  if (rank && (*rank == 0 || (*rank == 1 && size == 1))) return {};
+  const auto input_rank = step.rank(0);
+  if (rank && *rank == 1 && input_rank && *input_rank == 2) return {};
+  return unsupported("a slope for each channel lies along another axis from opset 7 on");
+}
+
 /// Before opset 8 all inputs had one shape.
 Result<void> no_broadcast(Step& step) {
   const SymbolicShape* first = step.shape(step.node.input(0));
@@ -354,6 +373,8 @@ constexpr Boundary kTable[] = {
     {"ScatterND", 18, nullptr, scatter_18_down},
     {"BatchNormalization", 14, batch_norm_14_up, nullptr},
     {"BatchNormalization", 9, batch_norm_9_up, nullptr},
+    {"BatchNormalization", 7, batch_norm_7_up, nullptr},
+    {"PRelu", 7, prelu_7_up, nullptr},
     {"Max", 8, nullptr, no_broadcast},
     {"Min", 8, nullptr, no_broadcast},
     {"Sum", 8, nullptr, no_broadcast},

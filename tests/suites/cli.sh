@@ -208,6 +208,9 @@ json trivet check --json --error "RuntimeError: Unsupported operator: aten::fft_
 holds "d['known'] and d['diagnoses'][0]['act'] == 'swap-op'"
 expect 1 trivet check --error "Simmer the onions for ten minutes"
 refused "--error" trivet check $models/resnet18.onnx --error text
+json trivet check --json --symptom list
+holds "len(d['symptoms']) >= 14 and all(s['causes'] for s in d['symptoms'])"
+refused "--symptom" trivet check $models/resnet18.onnx --symptom list
 
 # ---- convert ----
 json trivet convert $models/vit_b_16.onnx --opset 13 -o thirteen.onnx --json
