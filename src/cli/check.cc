@@ -30,9 +30,11 @@ std::size_t count_fixable(const check::Findings& findings) {
 
 Result<int> run_check(const CheckFlags& flags) {
   if (!flags.error.empty()) return run_triage(flags.error, flags.json);
+  if (!flags.symptom.empty()) return run_symptoms(flags.symptom, flags.json);
   if (flags.model.empty()) {
     return invalid_argument(
-        "give a MODEL, or a message with --error TEXT; see trivet check --help");
+        "give a MODEL, a message with --error TEXT, or what is seen with --symptom WORDS; see "
+        "trivet check --help");
   }
   if (!flags.fix.output.empty()) return run_fix(flags.model, flags.fix, flags.json);
   TRIVET_ASSIGN(const LoadedModel model, load_model(flags.model));
