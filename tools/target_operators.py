@@ -36,6 +36,7 @@ def schemas():
             continue
         out.setdefault(f"{schema.domain}:{schema.name}", {})[schema.since_version] = {
             "inputs": [[i.name, i.type_str] for i in schema.inputs],
+            "types": {c.type_param_str: sorted(c.allowed_type_strs) for c in schema.type_constraints},
             "function": bool(schema.has_function or schema.has_context_dependent_function),
         }
     return out
@@ -54,7 +55,6 @@ def node_tests(folders):
         for path in sorted(pathlib.Path(folder).rglob("model.onnx")):
             yield path.parent.name, path.read_bytes()
     from onnx.backend.test.case.node import collect_testcases
-
 
     for case in collect_testcases():
         if isinstance(case.model, onnx.ModelProto):
@@ -122,7 +122,7 @@ def collect(out, folders):
         stamp_oldest(model, domain, version)
         (out / f"{digest}.onnx").write_bytes(model.SerializeToString())
         index["cases"].append({"file": f"{digest}.onnx", "name": name, "op": ops[0],
-                               "since": version, "opsets": opsets, "ir": model.ir_version})
+                               "since": version})
     (out / "index.json").write_text(dump(index))
     print(len(index["cases"]), "cases of", len({c["op"] for c in index["cases"]}), "operators")
 
@@ -141,6 +141,18 @@ def onnxruntime_loader():
         onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
     return "onnxruntime", onnxruntime.__version__, load
+
+
+def onnxruntime_kernels():
+    """Types that the CPU kernels take, by operator and the range of its versions; from 1.16 on."""
+    from onnxruntime.capi import onnxruntime_pybind11_state as state
+
+    out = []
+    for kernel in getattr(state, "get_all_opkernel_def", list)():
+        if kernel.provider == "CPUExecutionProvider" and kernel.domain in DOMAINS + ("ai.onnx",):
+            out.append([f"{kernel.domain}:{kernel.op_name}", list(kernel.version_range),
+                        {k: sorted(v) for k, v in kernel.type_constraints.items()}])
+    return out
 
 
 def openvino_loader():
@@ -214,11 +226,195 @@ def probe(cases):
     print(dump(out))
 
 
+# ---- table: of the probes ----
+
+UNDER_DEVELOPMENT = "is under development"
+MINOR_PARTS = 2
+# A refusal of the operator itself: not of a test's element type, rank or missing locale.
+NO_KERNEL = "Could not find an implementation for"
+REFUSALS = ("No conversion rule found", "does not support the following ONNX operations")
+FLOAT16 = "tensor(float16)"
+NAMES = {"float": "float32", "double": "float64"}  # as Trivet calls them
+
+
+def version_key(version):
+    return [int(part) for part in version.split(".")]
+
+
+def minor(version):
+    return ".".join(version.split(".")[:MINOR_PARTS])
+
+
+def ceiling(tried, kind):
+    """The highest version that is not called unknown; 0 where none loads."""
+    numbers = []
+    for name, error in tried.items():
+        stem, _, number = name.removesuffix(".onnx").rpartition("_")
+        known = UNDER_DEVELOPMENT not in error and "IR version" not in error
+        if stem == kind and (not error or (kind == "opset" and known)):
+            numbers.append(int(number))
+    return max(numbers, default=0)
+
+
+def opset_range(known, op, version):
+    """[first, last] opset at which the operator is of this version; last is 0 while it is."""
+    later = [v for v in map(int, known[op]) if v > version]
+    return [version, min(later) - 1 if later else 0]
+
+
+def plain(op):
+    return op.removeprefix(":")
+
+
+def refuses(op, error):
+    """Whether it is the operator that is refused: by name, or in what it expands to."""
+    said = [error.rpartition(mark)[2] for mark in REFUSALS if mark in error]
+    return NO_KERNEL in error or any(op.split(":")[1] in text for text in said)
+
+
+def answers_of(probe, cases):
+    """The (op, version) that the runtime refuses in every case, and those of which one loads."""
+    limits = {d: ceiling(probe["tried"], k) for d, k in (("", "opset"), ("ai.onnx.ml", "ml"))}
+    asked = {}
+    for case in cases:
+        domain = case["op"].split(":")[0]
+        if case["since"] <= limits[domain] or limits[domain] == 0:
+            errors = asked.setdefault((case["op"], case["since"]), [])
+            errors.append(probe["tried"][case["file"]])
+    accepted = {key for key, errors in asked.items() if not all(errors)}
+    refused = {key for key, errors in asked.items() if any(refuses(key[0], e) for e in errors)}
+    return refused - accepted, accepted
+
+
+def refused_spans(probes, index):
+    """{op: [{"opset", "from", "until", "lower"}]} over the versions, oldest first.
+
+    "lower" is the opset below the range, where the operator has an earlier version.
+    """
+    answers = [(minor(p["version"]), *answers_of(p, index["cases"])) for p in probes]
+    keys = sorted({key for _, refused, _ in answers for key in refused})
+    out = {}
+    for key in keys:
+        span, was_accepted = None, False
+        for version, refused, accepted in answers:
+            if key in refused and span is None:
+                span = {"opset": opset_range(index["schemas"], *key)}
+                if was_accepted:
+                    span["from"] = version
+                if any(int(v) < key[1] for v in index["schemas"][key[0]]):
+                    span["lower"] = key[1] - 1
+                out.setdefault(plain(key[0]), []).append(span)
+            elif key in accepted and span is not None:
+                span["until"] = version
+                span = None
+            was_accepted |= key in accepted
+    return {op: joined(spans) for op, spans in out.items()}
+
+
+def joined(spans):
+    """Adjacent ranges of opsets that were refused by the same versions become one."""
+    out = []
+    for span in spans:
+        last = out[-1] if out else None
+        same = last and all(last.get(k) == span.get(k) for k in ("from", "until"))
+        if same and last["opset"][1] + 1 == span["opset"][0]:
+            last["opset"][1] = span["opset"][1]
+        else:
+            out.append(span)
+    return out
+
+
+def matching(kernels, op, version):
+    """Kernels that a node of this version gets: an open range begins at its own version."""
+    for name, (first, last), types in kernels:
+        closed = last < 2**31 - 1
+        if name.replace("ai.onnx:", ":") == op and (
+                first == version or (closed and first <= version <= last)):
+            yield types
+
+
+def types_of(kernels, op, version, schema):
+    """Element types that some kernel takes, per input; nothing for an input that takes all."""
+    out = {}
+    found = list(matching(kernels, op, version))
+    for position, (name, constraint) in enumerate(schema["inputs"]):
+        allowed = set(schema["types"].get(constraint, []))
+        taken = set()
+        for types in found:
+            taken |= set(types.get(constraint, types.get(name, allowed)))
+        if FLOAT16 in allowed and "tensor(float)" in taken:
+            taken.add(FLOAT16)  # computed in float32 behind a Cast
+        if found and allowed - taken:
+            out[position] = {t for t in taken & allowed if t.startswith("tensor(")}
+    return out
+
+
+def short(type_name):
+    name = type_name.removeprefix("tensor(").removesuffix(")")
+    return NAMES.get(name, name)
+
+
+def type_tables(probes, index):
+    """{op: [{"opset", "inputs": {position: "float32 int8@1.20"}}]}; a later type has its version."""
+    with_kernels = [p for p in probes if p.get("kernels")]
+    out = {}
+    for op, versions in sorted(index["schemas"].items()):
+        for version, schema in sorted(versions.items(), key=lambda item: int(item[0])):
+            if schema["function"]:
+                continue
+            first_seen, limited = {}, set()
+            for number, probe in enumerate(with_kernels):
+                types = types_of(probe["kernels"], op, int(version), schema)
+                limited |= set(types) if number == len(with_kernels) - 1 else set()
+                for position, names in types.items():
+                    for name in names:
+                        mark = "" if not number else f"@{minor(probe['version'])}"
+                        first_seen.setdefault(position, {}).setdefault(short(name), mark)
+            inputs = {str(i): " ".join(t + m for t, m in sorted(first_seen[i].items()))
+                      for i in sorted(limited) if first_seen.get(i)}
+            if inputs:
+                entry = {"opset": opset_range(index["schemas"], op, int(version)), "inputs": inputs}
+                out.setdefault(plain(op), []).append(entry)
+    return out
+
+
+def compact(value):
+    """JSON with one line per operator."""
+    parts = []
+    for name, part in value.items():
+        if isinstance(part, dict):
+            lines = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in part.items())
+            parts.append(f' {json.dumps(name)}: {{\n{lines}\n }}' if lines else f" {json.dumps(name)}: {{}}")
+        else:
+            parts.append(f" {json.dumps(name)}: {json.dumps(part)}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def table(runtime, cases, paths):
+    index = json.loads((pathlib.Path(cases) / "index.json").read_text())
+    texts = [pathlib.Path(path).read_text() for path in paths]
+    probes = [json.loads(text[text.index("{\n") :]) for text in texts]  # a runtime may log first
+    probes.sort(key=lambda probe: version_key(probe["version"]))
+    for probe in probes:
+        limits = [ceiling(probe["tried"], kind) for kind in ("opset", "ml", "ir")]
+        print(minor(probe["version"]), "opset {} ml {} ir {}".format(*limits))
+    out = {"measured": [probe["version"] for probe in probes],
+           "cases": len(index["cases"]),
+           "refused": refused_spans(probes, index)}
+    if runtime == "onnxruntime":
+        out["types"] = type_tables(probes, index)
+    path = ROOT / "src/check/data" / f"target_{runtime}_operators.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(compact(out))
+
+
 def main(arguments):
     if len(arguments) >= 2 and arguments[0] == "cases":
         return collect(arguments[1], arguments[2:])
     if len(arguments) == 2 and arguments[0] == "probe":
         return probe(arguments[1])
+    if len(arguments) >= 4 and arguments[0] == "table":
+        return table(arguments[1], arguments[2], arguments[3:])
     sys.exit(__doc__)
 
 
