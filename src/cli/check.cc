@@ -3,7 +3,9 @@
 #include <memory>
 
 #include "check/rules.h"
+#include "check/targets.h"
 #include "cli/check_fix.h"
+#include "cli/check_target.h"
 #include "cli/check_triage.h"
 #include "cli/check_trial.h"
 #include "cli/command.h"
@@ -21,6 +23,7 @@ struct CheckFlags {
   bool json = false;
   bool run = false;
   FixFlags fix;
+  TargetFlags targets;
 };
 
 std::size_t count_fixable(const check::Findings& findings) {
@@ -29,6 +32,7 @@ std::size_t count_fixable(const check::Findings& findings) {
 }
 
 Result<int> run_check(const CheckFlags& flags) {
+  if (flags.targets.wants_list()) return list_targets(flags.json);
   if (!flags.error.empty()) return run_triage(flags.error, flags.json);
   if (!flags.symptom.empty()) return run_symptoms(flags.symptom, flags.json);
   if (flags.model.empty()) {
@@ -36,18 +40,22 @@ Result<int> run_check(const CheckFlags& flags) {
         "give a MODEL, a message with --error TEXT, or what is seen with --symptom WORDS; see "
         "trivet check --help");
   }
+  TRIVET_ASSIGN(const std::vector<check::Target> targets, flags.targets.find());
   if (!flags.fix.output.empty()) return run_fix(flags.model, flags.fix, flags.json);
   TRIVET_ASSIGN(const LoadedModel model, load_model(flags.model));
   TRIVET_ASSIGN(FileFacts facts, read_file_facts(model.path));
   const check::Subject subject = check::subject_of(model.model, std::move(facts));
-  check::Findings findings = check::check_model(subject);
+  check::Findings findings = check_with_targets(subject, targets);
   ProofFlags proof = flags.fix.proof;
   proof.feed = merged(proof.feed, model);
   try_open_sizes(proof, subject, flags.run, findings);
   std::ranges::stable_sort(findings, {}, &check::Finding::severity);
   if (flags.json) {
-    print_json(findings_json(model, findings));
+    Json json = findings_json(model, findings);
+    if (!targets.empty()) json["targets"] = targets_json(targets);
+    print_json(json);
   } else {
+    print_notes(targets);
     print_findings(model, findings);
     if (const std::size_t fixable = count_fixable(findings); fixable > 0) {
       print(cat(fixable, " of them mended by: trivet check ", flags.model, " --fix OUT\n"));
@@ -60,17 +68,18 @@ Result<int> run_check(const CheckFlags& flags) {
 
 void add_check(CommandLine& line) {
   const auto flags = std::make_shared<CheckFlags>();
-  CLI::App& command =
-      line.add("check", "Says what is wrong with a model: where, why, what happens, and the fix",
-               "  trivet check tests/models/efficientnet_lite0.onnx\n"
-               "  trivet check tests/models/mobilevit_s.onnx --json\n"
-               "  trivet check tests/models/resnet18.onnx --fix mended.onnx --force\n"
-               "  trivet check tests/models/resnet18.onnx --fix any_size.onnx --force "
-               "--dynamic input:2=height --dynamic input:3=width\n"
-               "  trivet check --error 'Got invalid dimensions for input: x index: 0 Got: 8 "
-               "Expected: 1'\n"
-               "  trivet check --symptom 'accuracy drops'",
-               [flags] { return run_check(*flags); });
+  CLI::App& command = line.add(
+      "check", "Says what is wrong with a model: where, why, what happens, and the fix",
+      "  trivet check tests/models/efficientnet_lite0.onnx\n"
+      "  trivet check tests/models/mobilevit_s.onnx --json\n"
+      "  trivet check tests/models/mobilevit_s.onnx --target onnxruntime@1.16 --target trt\n"
+      "  trivet check tests/models/resnet18.onnx --fix mended.onnx --force\n"
+      "  trivet check tests/models/resnet18.onnx --fix any_size.onnx --force "
+      "--dynamic input:2=height --dynamic input:3=width\n"
+      "  trivet check --error 'Got invalid dimensions for input: x index: 0 Got: 8 "
+      "Expected: 1'\n"
+      "  trivet check --symptom 'accuracy drops'",
+      [flags] { return run_check(*flags); });
   add_text(command, "MODEL", flags->model, "An ONNX file, or a bundle that `trivet ship` wrote",
            "");
   add_text(
@@ -88,6 +97,7 @@ void add_check(CommandLine& line) {
            "Try other sizes along open axes by running, however large the model; without it only "
            "models of up to 300 million MACs are run");
   flags->fix.add_to(command);
+  flags->targets.add_to(command);
   for (const char* other : {"MODEL", "--fix", "--run", "--symptom"}) {
     never_with(command, "--error", other);
   }
