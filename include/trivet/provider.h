@@ -83,8 +83,8 @@ typedef struct TrvHost {
 } TrvHost;
 
 /* A wish of the caller. `memory` = `low`: weights take as little room as can be. `max_memory` = N:
- * at most N bytes of the model are resident at any time. `tune` = `quick` or `full`: time the ways to
- * compute a node on this machine and keep the fastest, in the file that `tune_cache` names. */
+ * at most N bytes of the model are resident at any time. `tune` = `quick` or `full`: time the ways
+ * to compute a node on this machine and keep the fastest, in the file that `tune_cache` names. */
 typedef struct TrvSetting {
   const char* name;
   const char* value;

@@ -23,7 +23,7 @@ struct FixedModel {
   /// declared with the sizes that it holds on to.
   Model baseline;
   std::vector<Change> changes;
-  std::vector<OpenAxis> opened;  ///< axes that have one size in `baseline` and any in `model`
+  std::vector<OpenAxis> opened;   ///< axes that have one size in `baseline` and any in `model`
   std::vector<std::string> left;  ///< what was not mended, and why
 
   /// Those of `opened` along which several images lie: each must come out as alone.

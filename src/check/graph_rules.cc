@@ -7,6 +7,7 @@
 
 #include "check/places.h"
 #include "check/rules.h"
+#include "graph/bodies.h"
 
 namespace trivet::check {
 namespace {

@@ -6,6 +6,7 @@
 #include "check/places.h"
 #include "check/rules.h"
 #include "check/training.h"
+#include "graph/bodies.h"
 #include "onnx/versions.h"
 #include "ops/registry.h"
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <string>
 
 #include "graph/graph.h"
@@ -25,14 +24,6 @@ class Places {
   std::string first_;
   std::size_t count_ = 0;
 };
-
-/// The graph, then the bodies of its nodes, theirs, and so on.
-inline void for_each_graph(const Graph& graph, const std::function<void(const Graph&)>& visit) {
-  visit(graph);
-  for (const Node& node : graph.nodes()) {
-    for (const Graph* body : subgraphs(node)) for_each_graph(*body, visit);
-  }
-}
 
 /// `input 'image'`, `initializer 'fc.weight'`.
 inline std::string place_of(std::string_view kind, const Graph& graph, ValueId id) {

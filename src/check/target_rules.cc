@@ -7,6 +7,8 @@
 #include "check/target_condition.h"
 #include "check/targets.h"
 #include "check/versions.h"
+#include "graph/bodies.h"
+#include "onnx/needed_ir.h"
 #include "onnx/versions.h"
 
 namespace trivet::check {
@@ -41,11 +43,13 @@ void check_opset(const Model& model, const Target& target, std::string_view doma
 void check_ir(const Model& model, const Target& target, Findings& out) {
   const std::int64_t ceiling = target.limits->ir;
   if (ceiling == 0 || model.ir_version <= ceiling) return;
-  const auto [needed, reason] = needed_ir_version(model);
+  const auto [needed, reason] = onnx::needed_ir_version(model);
   const bool fixable = needed <= ceiling;
+  const std::string opset =
+      target.limits->opset == 0 ? "lowest" : std::to_string(target.limits->opset);
   const std::string more =
-      cat("the model needs ", needed, " (", reason, "): trivet convert MODEL --opset ",
-          std::max(opset_ceiling(target), 1), " -o OUT, or a newer ", target.table->title);
+      cat("the model needs ", needed, " (", reason, "): trivet convert MODEL --opset ", opset,
+          " -o OUT, or a newer ", target.table->title);
   out.push_back(
       {"target-ir", beyond(target), "model",
        cat("IR version ", model.ir_version, ", where ", target.title(), " reads ", ceiling),

@@ -94,14 +94,4 @@ Result<Target> find_target(std::string_view text) {
   return invalid_argument("there is no target '", name, "'; known are: ", known_names());
 }
 
-std::vector<Target> list_targets() {
-  std::vector<Target> out;
-  for (const TargetTable& table : target_tables()) {
-    out.push_back({&table, table.versions.back().version, &table.versions.back(), ""});
-  }
-  return out;
-}
-
-int opset_ceiling(const Target& target) { return target.limits->opset; }
-
 }  // namespace trivet::check

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/error.h"
 #include "check/rules.h"
@@ -23,12 +22,6 @@ struct Target {
 /// `NAME` or `NAME@VERSION`; a name may be an alias. Without a version, or with its first number
 /// only, the newest known one. A version between two known ones has the limits of the older.
 [[nodiscard]] Result<Target> find_target(std::string_view text);
-
-/// The newest known version of each runtime.
-[[nodiscard]] std::vector<Target> list_targets();
-
-/// The highest opset of ai.onnx; 0 where the runtime sets none.
-[[nodiscard]] int opset_ceiling(const Target& target);
 
 /// What the runtime would refuse, or run slowly. Adds findings whose rules begin with "target-".
 void check_target(const Subject& subject, const Target& target, Findings& out);

@@ -39,13 +39,7 @@ Model model_of(const OneNode& what) {
   Node node{.name = "n", .op_type = what.op, .domain = what.domain, .opset = what.opset};
   for (std::size_t i = 0; i < what.inputs.size(); ++i) {
     const Wire& wire = what.inputs[i];
-    const std::string name = cat(
-        "ConcatFromSequence", "ImageDecoder", "MaxRoiPool", "Optional", "OptionalGetElement",
-        "OptionalHasElement", "SequenceAt", "SequenceConstruct", "SequenceEmpty", "SequenceErase",
-        "SequenceInsert", "SequenceLength", "SequenceMap", "SplitToSequence", "SwiGLU",
-        "ai.onnx.ml:Imputer", "ai.onnx.ml:LinearRegressor", "ai.onnx.ml:OneHotEncoder",
-        "ai.onnx.ml:SVMRegressor", "ai.onnx.ml:TreeEnsembleRegressor", "com.microsoft:FusedConv",
-        "com.microsoft:QuickGelu", i);
+    const std::string name = cat("x", i);
     node.inputs.push_back(wire.constant.defined()
                               ? builder.add_constant(name, wire.constant)
                               : builder.add_input(name, ValueType::tensor(wire.dtype, wire.shape)));
@@ -95,13 +89,12 @@ TEST(Targets, NamesAliasesAndVersions) {
   EXPECT_EQ(find_target("tflite")->table->name, "litert");
   EXPECT_EQ(find_target("core-ml")->table->name, "coreml");
   EXPECT_EQ(find_target("ov")->limits, &find_target("openvino")->table->versions.back());
-  EXPECT_EQ(opset_ceiling(*find_target("ort@1.12")), 17);
-  EXPECT_EQ(list_targets().size(), target_tables().size());
+  EXPECT_EQ(find_target("ort@1.12")->limits->opset, 17);
 }
 
 TEST(Targets, AVersionBetweenKnownOnesHasTheLimitsOfTheOlder) {
   const Target between = *find_target("tensorrt@10.3");
-  EXPECT_EQ(opset_ceiling(between), 19);
+  EXPECT_EQ(between.limits->opset, 19);
   EXPECT_NE(between.note.find("9.2"), std::string::npos) << between.note;
   EXPECT_NE(find_target("ort@9.9")->note, "");
   EXPECT_EQ(find_target("ort@1.16.3")->note, "");

@@ -5,6 +5,8 @@
 #include "check/rules.h"
 #include "check/versions.h"
 #include "convert/convert.h"
+#include "graph/bodies.h"
+#include "onnx/needed_ir.h"
 
 namespace trivet::check {
 namespace {
@@ -29,7 +31,7 @@ std::map<std::string, int> used_domains(const Graph& graph) {
 }
 
 void check_ir(const Model& model, Findings& out) {
-  const auto [needed, reason] = needed_ir_version(model);
+  const auto [needed, reason] = onnx::needed_ir_version(model);
   if (model.ir_version <= needed) return;
   const bool unusual = model.ir_version - needed >= kUnusualIrGap;
   out.push_back(

@@ -1,20 +1,12 @@
-// Which versions a model names, and which it needs.
+// Versions that a model names and does not need.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
 
 namespace trivet::check {
-
-/// The lowest IR version that can say what the model says, and what asks for it.
-struct NeededIr {
-  std::int64_t version = 0;
-  std::string reason;
-};
-[[nodiscard]] NeededIr needed_ir_version(const Model& model);
 
 /// Lowers the IR version to the one that is needed; whether it was higher.
 bool lower_ir_version(Model& model);

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
+#include <map>
 
 #include "graph/captures.h"
 #include "graph/patch.h"
@@ -97,7 +97,7 @@ Result<bool> narrow_attributes(Node& node) {
 }
 
 /// Values of the interface, and the float32 ones that stand for them inside.
-using Stand = std::unordered_map<ValueId, ValueId>;
+using Stand = std::map<ValueId, ValueId>;
 
 ValueId looked_up(const Stand& stand, ValueId id) {
   const auto found = stand.find(id);
@@ -110,9 +110,12 @@ void rewire(Node& node, const Stand& stand) {
   map_captures(node, [&](ValueId id) { return looked_up(stand, id); });
 }
 
-Node cast_node(const Graph& graph, ValueId from, ValueId to, DType type) {
-  const int opset = graph.nodes().empty() ? 13 : graph.nodes().front().opset;
-  Node cast{.name = graph.value(to).name + "/Cast",
+/// `port` is the one of the two that the graph has already, and names the node.
+Node cast_node(const Graph& graph, ValueId port, ValueId from, ValueId to, DType type) {
+  const auto standard =
+      std::ranges::find_if(graph.nodes(), [](const Node& node) { return node.domain.empty(); });
+  const int opset = standard == graph.nodes().end() ? 13 : standard->opset;
+  Node cast{.name = graph.value(port).name + "/Cast",
             .op_type = "Cast",
             .opset = opset,
             .inputs = {from},
@@ -166,8 +169,8 @@ Result<int> narrow_graph(Graph& graph, bool keep_interface) {
   if (changes == 0) return 0;
   for (const auto& [id, inner] : stand) {
     const bool is_input = graph.value(id).producer == kNoNode;
-    patch.insert_node(is_input ? cast_node(graph, id, inner, DType::kFloat32)
-                               : cast_node(graph, inner, id, DType::kFloat64),
+    patch.insert_node(is_input ? cast_node(graph, id, id, inner, DType::kFloat32)
+                               : cast_node(graph, id, inner, id, DType::kFloat64),
                       is_input && !graph.nodes().empty() ? 0 : kNoNode);
   }
   narrow_types(graph, stand, patch);

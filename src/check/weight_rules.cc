@@ -6,6 +6,7 @@
 #include "check/places.h"
 #include "check/rules.h"
 #include "check/weight_fixes.h"
+#include "graph/bodies.h"
 
 namespace trivet::check {
 namespace {

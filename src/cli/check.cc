@@ -45,7 +45,8 @@ Result<int> run_check(const CheckFlags& flags) {
   TRIVET_ASSIGN(const LoadedModel model, load_model(flags.model));
   TRIVET_ASSIGN(FileFacts facts, read_file_facts(model.path));
   const check::Subject subject = check::subject_of(model.model, std::move(facts));
-  check::Findings findings = check_with_targets(subject, targets);
+  check::Findings findings = check::check_model(subject);
+  for (const check::Target& target : targets) check::check_target(subject, target, findings);
   ProofFlags proof = flags.fix.proof;
   proof.feed = merged(proof.feed, model);
   try_open_sizes(proof, subject, flags.run, findings);
@@ -98,10 +99,12 @@ void add_check(CommandLine& line) {
            "models of up to 300 million MACs are run");
   flags->fix.add_to(command);
   flags->targets.add_to(command);
-  for (const char* other : {"MODEL", "--fix", "--run", "--symptom"}) {
+  for (const char* other : {"MODEL", "--fix", "--run", "--target"}) {
     never_with(command, "--error", other);
+    never_with(command, "--symptom", other);
   }
-  for (const char* other : {"MODEL", "--fix", "--run"}) never_with(command, "--symptom", other);
+  never_with(command, "--error", "--symptom");
+  never_with(command, "--target", "--fix");
 }
 
 }  // namespace trivet::cli

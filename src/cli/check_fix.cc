@@ -21,8 +21,8 @@ namespace {
 
 using check::FixedModel;
 
-/// Batches at which a model whose batch was opened has to give what the original gives image by
-/// image: one odd, one a power of two, neither the original's.
+/// Times the exported batch at which a model whose batch was opened has to give what the original
+/// gives part by part: one odd, one a power of two.
 constexpr std::int64_t kBatches[] = {3, 8};
 
 std::string joined(const std::vector<std::string>& texts) {
@@ -45,15 +45,6 @@ struct Proof {
   }
 };
 
-std::vector<OpenedPort> ports_of(const FixedModel& fixed,
-                                 const std::vector<check::OpenAxis>& axes) {
-  std::vector<OpenedPort> out;
-  for (const check::OpenAxis& axis : axes) {
-    out.push_back({fixed.baseline.graph->value(axis.input).name, axis.axis, axis.symbol});
-  }
-  return out;
-}
-
 /// "height=448", once each.
 std::vector<std::string> other_sizes(const FixedModel& fixed,
                                      const std::vector<check::OpenAxis>& axes) {
@@ -67,20 +58,20 @@ std::vector<std::string> other_sizes(const FixedModel& fixed,
 }
 
 Result<Proof> prove_fix(const ProofFlags& flags, const FixedModel& fixed) {
-  TRIVET_ASSIGN(ParityReport as_exported, prove(flags, fixed.baseline, fixed.model));
+  TRIVET_ASSIGN(Prover prover, Prover::create(flags, fixed.baseline, fixed.model));
+  TRIVET_ASSIGN(ParityReport as_exported, prover.as_exported());
   Proof out{std::move(as_exported), std::nullopt, {}};
   const std::vector<check::OpenAxis> batch = fixed.opened_batch();
   if (!batch.empty()) {
-    TRIVET_ASSIGN(out.batches, prove_batches(flags, fixed.baseline, fixed.model,
-                                             ports_of(fixed, batch), kBatches));
+    TRIVET_ASSIGN(out.batches,
+                  prover.batches(opened_ports(*fixed.baseline.graph, batch), kBatches));
   }
   std::vector<check::OpenAxis> others = fixed.opened;
   std::erase_if(others, [&](const check::OpenAxis& axis) {
     return std::ranges::find(batch, axis) != batch.end();
   });
   if (!others.empty()) {
-    const auto ran =
-        prove_runs(flags, fixed.baseline, fixed.model, ports_of(fixed, others), kOtherSizes);
+    const auto ran = prover.runs_at(opened_ports(*fixed.baseline.graph, others), kOtherSizes);
     out.sizes = other_sizes(fixed, others);
     if (!ran) {
       return invalid_argument("nothing was written: the mended model does not run at ",
@@ -127,7 +118,7 @@ void print_outcome(const LoadedModel& source, const FixFlags& flags, const Outco
   }
   const Proof& proof = outcome.proof;
   print(cat("\nas exported: ", verdict(proof.as_exported), "\n"));
-  if (proof.batches) print(cat("batches of 3 and 8: ", verdict(*proof.batches), "\n"));
+  if (proof.batches) print(cat("3 and 8 times the batch: ", verdict(*proof.batches), "\n"));
   if (!proof.sizes.empty()) print(cat("ran at ", joined(proof.sizes), "\n"));
   if (!proof.passed()) {
     print("nothing was written\n");

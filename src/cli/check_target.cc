@@ -75,14 +75,6 @@ Result<int> list_targets(bool json) {
   return kPassed;
 }
 
-check::Findings check_with_targets(const check::Subject& subject,
-                                   const std::vector<Target>& targets) {
-  check::Findings out = check::check_model(subject);
-  for (const Target& target : targets) check::check_target(subject, target, out);
-  std::ranges::stable_sort(out, {}, &check::Finding::severity);
-  return out;
-}
-
 Json targets_json(const std::vector<Target>& targets) {
   Json out = Json::array();
   for (const Target& target : targets) {

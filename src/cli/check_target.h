@@ -21,10 +21,6 @@ struct TargetFlags {
 /// Prints every runtime with its versions and what is known of them.
 [[nodiscard]] Result<int> list_targets(bool json);
 
-/// The findings of the model, and those of each target; errors first.
-[[nodiscard]] check::Findings check_with_targets(const check::Subject& subject,
-                                                 const std::vector<check::Target>& targets);
-
 /// [{"name", "version", "opset", "ir", "note"}]
 [[nodiscard]] Json targets_json(const std::vector<check::Target>& targets);
 

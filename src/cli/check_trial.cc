@@ -1,7 +1,7 @@
 #include "cli/check_trial.h"
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include "check/places.h"
 #include "check/wanted_axes.h"
@@ -22,14 +22,6 @@ constexpr std::int64_t kMostMacs = 300'000'000;
 
 /// Small, and what the strides of common backbones divide, as does its double.
 constexpr std::int64_t kTrialSize = 64;
-
-std::vector<OpenedPort> ports_of(const Graph& graph, const std::vector<OpenAxis>& axes) {
-  std::vector<OpenedPort> out;
-  for (const OpenAxis& axis : axes) {
-    out.push_back({graph.value(axis.input).name, axis.axis, axis.symbol});
-  }
-  return out;
-}
 
 /// The flags with a size for the pictures whose resolution is open.
 ProofFlags with_resolution(ProofFlags flags, const Graph& graph,
@@ -59,17 +51,18 @@ bool is_small(const ProofFlags& flags, const Graph& graph) {
 
 class Trial {
  public:
-  Trial(const ProofFlags& flags, const Model& model, Findings& out)
-      : flags_(flags), model_(model), out_(out) {}
+  Trial(Prover prover, const Graph& graph, Findings& out)
+      : prover_(std::move(prover)), graph_(graph), out_(out) {}
+
+  /// Whether the model runs at all.
+  bool runs() { return prover_.runs_at({}, 1).has_value(); }
 
   /// Whether the model runs with these axes twice as long.
   bool doubled(std::string_view what, const std::vector<OpenAxis>& axes) {
-    const std::vector<OpenedPort> ports = ports_of(*model_.graph, axes);
-    const auto ran = prove_runs(flags_, model_, model_, ports, 2);
+    const auto ran = prover_.runs_at(opened_ports(graph_, axes), 2);
     if (ran) return true;
     out_.push_back(
-        {"refused-size", Severity::kError,
-         check::place_of("input", *model_.graph, axes.front().input),
+        {"refused-size", Severity::kError, check::place_of("input", graph_, axes.front().input),
          cat(what, " is declared open, yet twice the size is refused: ", ran.error().message),
          "the model loads everywhere and fails at the first other size",
          "take sizes from the tensor in the model's code, or declare the axis as fixed"});
@@ -79,10 +72,10 @@ class Trial {
   void batch(const std::vector<OpenAxis>& axes) {
     if (!doubled("the batch", axes)) return;
     constexpr std::int64_t kTwo[] = {2};
-    const auto parity = prove_batches(flags_, model_, model_, ports_of(*model_.graph, axes), kTwo);
+    const auto parity = prover_.batches(opened_ports(graph_, axes), kTwo);
     if (!parity || parity->passed()) return;
     out_.push_back({"batch-mixes", Severity::kWarning,
-                    check::place_of("input", *model_.graph, axes.front().input),
+                    check::place_of("input", graph_, axes.front().input),
                     cat("an image in a batch of two does not give what it gives alone, max abs ",
                         format_number(parity->max_abs_diff())),
                     "answers depend on what else is in the batch: batching for speed changes them",
@@ -91,8 +84,8 @@ class Trial {
   }
 
  private:
-  const ProofFlags& flags_;
-  const Model& model_;
+  Prover prover_;
+  const Graph& graph_;
   Findings& out_;
 };
 
@@ -109,8 +102,10 @@ void try_open_sizes(const ProofFlags& given, const Subject& subject, bool large,
   if (is_known) return;
   const ProofFlags flags = with_resolution(given, graph, resolution);
   if (!large && !is_small(flags, graph)) return;
-  if (!prove_runs(flags, subject.model, subject.model, {}, 1)) return;
-  Trial trial(flags, subject.model, out);
+  auto prover = Prover::create(flags, subject.model);
+  if (!prover) return;
+  Trial trial(*std::move(prover), graph, out);
+  if (!trial.runs()) return;
   if (!batch.empty()) trial.batch(batch);
   if (!resolution.empty()) trial.doubled("the resolution", resolution);
 }

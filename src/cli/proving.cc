@@ -6,25 +6,32 @@
 #include "cli/format.h"
 #include "cli/progress.h"
 #include "ops/support/copy.h"
-#include "runtime/session.h"
 
 namespace trivet::cli {
 namespace {
 
 using Outputs = std::vector<Tensor>;
 
-Result<std::unique_ptr<Session>> plain_session(const ProofFlags& flags, const Model& model) {
+Result<std::shared_ptr<Session>> plain_session(const ProofFlags& flags, const Model& model) {
   SessionFlags session_flags;
   session_flags.threads = flags.threads;
   session_flags.no_optimize = true;
   TRIVET_ASSIGN(const SessionOptions options, session_flags.to_options());
-  return Session::create(model, options);
+  TRIVET_ASSIGN(std::unique_ptr<Session> session, Session::create(model, options));
+  return std::shared_ptr<Session>(std::move(session));
 }
 
-Result<ParityReport> empty_report(const ProofFlags& flags, const Session& original) {
-  std::vector<std::string> names;
-  for (const Port& port : original.outputs()) names.push_back(port.name);
-  return ParityReport::create(names, names, flags.tolerance.to_tolerance());
+std::vector<std::string> output_names(const Session& session) {
+  std::vector<std::string> out;
+  for (const Port& port : session.outputs()) out.push_back(port.name);
+  return out;
+}
+
+/// One set of random inputs.
+Result<Feed> random_inputs(const FeedFlags& flags, const Session& session) {
+  TRIVET_ASSIGN(const Dataset data, Dataset::random(flags, session.inputs(), 1));
+  TRIVET_ASSIGN(Sample sample, data.sample(0));
+  return std::move(sample.feed);
 }
 
 /// The elements from `begin` to `begin` + `count` along `axis`.
@@ -74,62 +81,6 @@ std::optional<std::size_t> axis_of(const Port& port, const std::string& symbol) 
   return std::nullopt;
 }
 
-/// The flags with the shape of each input: that of the example, opened axes `multiple` times as
-/// long.
-FeedFlags with_shapes(FeedFlags flags, const Feed& example, std::span<const OpenedPort> opened,
-                      std::int64_t multiple) {
-  flags.shapes.clear();
-  for (const auto& [name, tensor] : example) {
-    Shape shape = tensor.shape();
-    for (const OpenedPort& port : opened) {
-      if (port.input == name) shape[port.axis] *= multiple;
-    }
-    flags.shapes.push_back(cat(name, "=", shape_to_string(shape)));
-  }
-  return flags;
-}
-
-class BatchProof {
- public:
-  BatchProof(Session& original, Session& rewritten, std::span<const OpenedPort> opened)
-      : original_(original), rewritten_(rewritten), opened_(opened) {}
-
-  /// What the original gives for each part of the feed, put together.
-  Result<Outputs> expected(const Feed& feed, std::int64_t multiple) const {
-    std::vector<Outputs> runs;
-    for (std::int64_t i = 0; i < multiple; ++i) {
-      Feed part = feed;
-      for (const OpenedPort& port : opened_) {
-        const Tensor& whole = feed.at(port.input);
-        const std::int64_t size = whole.shape()[port.axis] / multiple;
-        TRIVET_ASSIGN(part[port.input], part_of(whole, port.axis, i * size, size));
-      }
-      TRIVET_ASSIGN(Outputs run, original_.run(part));
-      runs.push_back(std::move(run));
-    }
-    Outputs out;
-    for (std::size_t k = 0; k < original_.outputs().size(); ++k) {
-      const Port& port = rewritten_.outputs()[k];
-      const auto axis = axis_of(port, opened_.front().symbol);
-      if (!axis) {
-        return invalid_argument("output '", port.name, "' (", to_string(port.type),
-                                ") has no axis of size ", opened_.front().symbol,
-                                ": whether it is right for several images cannot be shown");
-      }
-      std::vector<Tensor> parts;
-      for (const Outputs& run : runs) parts.push_back(run[k]);
-      TRIVET_ASSIGN(Tensor whole, put_together(parts, *axis));
-      out.push_back(std::move(whole));
-    }
-    return out;
-  }
-
- private:
-  Session& original_;
-  Session& rewritten_;
-  std::span<const OpenedPort> opened_;
-};
-
 }  // namespace
 
 void ProofFlags::add_to(CLI::App& command) {
@@ -142,55 +93,117 @@ void ProofFlags::add_to(CLI::App& command) {
              1024);
 }
 
-Result<ParityReport> prove(const ProofFlags& flags, const Model& original, const Model& rewritten) {
-  TRIVET_ASSIGN(const auto before, plain_session(flags, original));
-  TRIVET_ASSIGN(const auto after, plain_session(flags, rewritten));
-  TRIVET_ASSIGN(const Dataset data, Dataset::random(flags.feed, before->inputs(), flags.count));
-  TRIVET_ASSIGN(ParityReport report, empty_report(flags, *before));
+std::vector<OpenedPort> opened_ports(const Graph& graph, std::span<const check::OpenAxis> axes) {
+  std::vector<OpenedPort> out;
+  for (const check::OpenAxis& axis : axes) {
+    out.push_back({graph.value(axis.input).name, axis.axis, axis.symbol});
+  }
+  return out;
+}
+
+Result<Prover> Prover::create(const ProofFlags& flags, const Model& original,
+                              const Model& rewritten) {
+  TRIVET_ASSIGN(auto before, plain_session(flags, original));
+  TRIVET_ASSIGN(auto after, plain_session(flags, rewritten));
+  return Prover(flags, std::move(before), std::move(after));
+}
+
+Result<Prover> Prover::create(const ProofFlags& flags, const Model& model) {
+  TRIVET_ASSIGN(auto session, plain_session(flags, model));
+  return Prover(flags, session, session);
+}
+
+Result<ParityReport> Prover::empty_report() const {
+  return ParityReport::create(output_names(*rewritten_), output_names(*original_),
+                              flags_.tolerance.to_tolerance());
+}
+
+Result<Feed> Prover::example() const { return random_inputs(flags_.feed, *original_); }
+
+Result<Feed> Prover::longer(const Feed& example, std::span<const OpenedPort> opened,
+                            std::int64_t multiple) const {
+  FeedFlags flags = flags_.feed;
+  flags.shapes.clear();
+  for (const auto& [name, tensor] : example) {
+    Shape shape = tensor.shape();
+    for (const OpenedPort& port : opened) {
+      if (port.input == name) shape[port.axis] *= multiple;
+    }
+    flags.shapes.push_back(cat(name, "=", shape_to_string(shape)));
+  }
+  return random_inputs(flags, *rewritten_);
+}
+
+Result<Outputs> Prover::by_parts(const Feed& feed, std::span<const OpenedPort> opened,
+                                 std::int64_t multiple) {
+  std::vector<Outputs> runs;
+  for (std::int64_t i = 0; i < multiple; ++i) {
+    Feed part = feed;
+    for (const OpenedPort& port : opened) {
+      const Tensor& whole = feed.at(port.input);
+      const std::int64_t size = whole.shape()[port.axis] / multiple;
+      TRIVET_ASSIGN(part[port.input], part_of(whole, port.axis, i * size, size));
+    }
+    TRIVET_ASSIGN(Outputs run, original_->run(part));
+    runs.push_back(std::move(run));
+  }
+  Outputs out;
+  for (std::size_t k = 0; k < original_->outputs().size(); ++k) {
+    const Port& port = rewritten_->outputs()[k];
+    const auto axis = axis_of(port, opened.front().symbol);
+    if (!axis) {
+      return invalid_argument("output '", port.name, "' (", to_string(port.type),
+                              ") has no axis of size ", opened.front().symbol,
+                              ": whether it is right for several images cannot be shown");
+    }
+    std::vector<Tensor> parts;
+    for (const Outputs& run : runs) parts.push_back(run[k]);
+    TRIVET_ASSIGN(Tensor whole, put_together(parts, *axis));
+    out.push_back(std::move(whole));
+  }
+  return out;
+}
+
+Result<ParityReport> Prover::as_exported() {
+  TRIVET_ASSIGN(const Dataset data,
+                Dataset::random(flags_.feed, original_->inputs(), flags_.count));
+  TRIVET_ASSIGN(ParityReport report, empty_report());
   Progress progress("verify", static_cast<std::int64_t>(data.size()));
   for (std::size_t i = 0; i < data.size(); ++i) {
     TRIVET_ASSIGN(const Sample sample, data.sample(i));
-    TRIVET_ASSIGN(const Outputs actual, after->run(sample.feed));
-    TRIVET_ASSIGN(const Outputs expected, before->run(sample.feed));
+    TRIVET_ASSIGN(const Outputs actual, rewritten_->run(sample.feed));
+    TRIVET_ASSIGN(const Outputs expected, original_->run(sample.feed));
     report.add(actual, expected);
     progress.advance();
   }
   return report;
 }
 
-Result<ParityReport> prove_batches(const ProofFlags& flags, const Model& original,
-                                   const Model& rewritten, std::span<const OpenedPort> opened,
-                                   std::span<const std::int64_t> multiples) {
-  TRIVET_ASSIGN(const auto before, plain_session(flags, original));
-  TRIVET_ASSIGN(const auto after, plain_session(flags, rewritten));
-  TRIVET_ASSIGN(ParityReport report, empty_report(flags, *before));
-  const BatchProof proof(*before, *after, opened);
-  TRIVET_ASSIGN(const Dataset one, Dataset::random(flags.feed, before->inputs(), 1));
-  TRIVET_ASSIGN(const Sample example, one.sample(0));
+Result<ParityReport> Prover::batches(std::span<const OpenedPort> opened,
+                                     std::span<const std::int64_t> multiples) {
+  TRIVET_ASSIGN(ParityReport report, empty_report());
+  TRIVET_ASSIGN(const Feed one, example());
   Progress progress("verify batches", static_cast<std::int64_t>(multiples.size()));
   for (const std::int64_t multiple : multiples) {
-    const FeedFlags feed = with_shapes(flags.feed, example.feed, opened, multiple);
-    TRIVET_ASSIGN(const Dataset data, Dataset::random(feed, after->inputs(), 1));
-    TRIVET_ASSIGN(const Sample sample, data.sample(0));
-    TRIVET_ASSIGN(const Outputs actual, after->run(sample.feed));
-    TRIVET_ASSIGN(const Outputs expected, proof.expected(sample.feed, multiple));
+    TRIVET_ASSIGN(const Feed feed, longer(one, opened, multiple));
+    TRIVET_ASSIGN(const Outputs actual, rewritten_->run(feed));
+    TRIVET_ASSIGN(const Outputs expected, by_parts(feed, opened, multiple));
     report.add(actual, expected);
     progress.advance();
   }
   return report;
 }
 
-Result<void> prove_runs(const ProofFlags& flags, const Model& original, const Model& rewritten,
-                        std::span<const OpenedPort> opened, std::int64_t multiple) {
-  TRIVET_ASSIGN(const auto before, plain_session(flags, original));
-  TRIVET_ASSIGN(const auto after, plain_session(flags, rewritten));
-  TRIVET_ASSIGN(const Dataset one, Dataset::random(flags.feed, before->inputs(), 1));
-  TRIVET_ASSIGN(const Sample example, one.sample(0));
-  const FeedFlags feed = with_shapes(flags.feed, example.feed, opened, multiple);
-  TRIVET_ASSIGN(const Dataset data, Dataset::random(feed, after->inputs(), 1));
-  TRIVET_ASSIGN(const Sample sample, data.sample(0));
-  TRIVET_TRY(after->run(sample.feed));
+Result<void> Prover::runs_at(std::span<const OpenedPort> opened, std::int64_t multiple) {
+  TRIVET_ASSIGN(const Feed one, example());
+  TRIVET_ASSIGN(const Feed feed, longer(one, opened, multiple));
+  TRIVET_TRY(rewritten_->run(feed));
   return {};
+}
+
+Result<ParityReport> prove(const ProofFlags& flags, const Model& original, const Model& rewritten) {
+  TRIVET_ASSIGN(Prover prover, Prover::create(flags, original, rewritten));
+  return prover.as_exported();
 }
 
 std::string verdict(const ParityReport& report) {

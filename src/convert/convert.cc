@@ -5,6 +5,7 @@
 
 #include "convert/mover.h"
 #include "graph/bodies.h"
+#include "onnx/needed_ir.h"
 #include "onnx/versions.h"
 
 namespace trivet::convert {
@@ -19,25 +20,18 @@ Inference infer_leniently(const Graph& graph, std::span<const InferredValue> cap
   return out;
 }
 
-Known captured(const Graph& body, const Inference& around) {
-  Known out;
-  for (const Capture& capture : body.captures()) out.push_back(around[capture.outer]);
-  return out;
-}
-
 /// Calls `visit` with a scratch copy of each graph, bodies included.
-Result<void> for_each_state(const Graph& graph, const Known& captures,
-                            const std::function<void(GraphState&)>& visit) {
+void for_each_state(const Graph& graph, const Known& captures,
+                    const std::function<void(GraphState&)>& visit) {
   Graph copy = graph;
   GraphPatch patch(copy, "convert");
-  GraphState state{copy, patch, infer_leniently(graph, captures)};
+  GraphState state{copy, patch, infer_leniently(graph, captures), graph.use_counts()};
   visit(state);
   for (const Node& node : graph.nodes()) {
     for (const Graph* body : subgraphs(node)) {
-      TRIVET_TRY(for_each_state(*body, captured(*body, state.known), visit));
+      for_each_state(*body, captured_by(*body, state.known), visit);
     }
   }
-  return {};
 }
 
 class Converter {
@@ -47,7 +41,7 @@ class Converter {
   Result<GraphPtr> run(const Graph& graph, const Known& captures) {
     auto out = std::make_shared<Graph>(graph);
     GraphPatch patch(*out, "convert");
-    GraphState state{*out, patch, infer_leniently(graph, captures)};
+    GraphState state{*out, patch, infer_leniently(graph, captures), graph.use_counts()};
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
       TRIVET_TRY(one(state, graph, static_cast<NodeId>(i)));
     }
@@ -59,7 +53,7 @@ class Converter {
   Result<void> one(GraphState& state, const Graph& graph, NodeId id) {
     Node node = graph.node(id);
     TRIVET_TRY(map_bodies(
-        node, [&](const GraphPtr& body) { return run(*body, captured(*body, state.known)); }));
+        node, [&](const GraphPtr& body) { return run(*body, captured_by(*body, state.known)); }));
     if (!node.domain.empty()) {
       state.patch.replace_node(id, std::move(node));
       return {};
@@ -92,16 +86,6 @@ class Converter {
   ConversionReport& report_;
 };
 
-std::int64_t needed_ir_version(const Graph& graph, std::int64_t least) {
-  for (const Value& value : graph.values()) {
-    least = std::max(least, onnx::ir_version_of_dtype(value.type.dtype));
-  }
-  for (const Node& node : graph.nodes()) {
-    for (const Graph* body : subgraphs(node)) least = needed_ir_version(*body, least);
-  }
-  return least;
-}
-
 }  // namespace
 
 int ConversionReport::changes() const {
@@ -125,16 +109,14 @@ Result<Model> convert(const Model& model, int opset, ConversionReport& report) {
                        report.refusals.front().reason);
   }
   out.opsets[""] = opset;
-  const std::int64_t least =
-      std::max(onnx::kIrWithPlainInitializers, onnx::ir_version_of_opset(opset));
-  out.ir_version = needed_ir_version(*out.graph, least);
+  out.ir_version = onnx::needed_ir_version(out).version;
   return out;
 }
 
 LowestOpset lowest_opset(const Model& model) {
   LowestOpset out;
   const auto ask = [&](GraphState& state) {
-    const Graph graph = state.graph;
+    const Graph& graph = state.graph;
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
       const Node& node = graph.nodes()[i];
       if (!node.domain.empty()) continue;
@@ -146,19 +128,18 @@ LowestOpset lowest_opset(const Model& model) {
       out.reasons.push_back({lowest, graph.describe(static_cast<NodeId>(i)), std::move(reason)});
     }
   };
-  (void)for_each_state(*model.graph, {}, ask);
+  for_each_state(*model.graph, {}, ask);
   return out;
 }
 
 std::optional<int> lowest_reachable(const Model& model) {
   int lowest = kLowestOpset;
   const auto ask = [&](GraphState& state) {
-    const Graph graph = state.graph;
-    for (const Node& node : graph.nodes()) {
+    for (const Node& node : state.graph.nodes()) {
       if (node.domain.empty()) lowest = std::max(lowest, lowest_of(state, node));
     }
   };
-  (void)for_each_state(*model.graph, {}, ask);
+  for_each_state(*model.graph, {}, ask);
   ConversionReport report;
   if (!convert(model, lowest, report)) return std::nullopt;
   return lowest;

@@ -233,10 +233,25 @@ TEST(Convert, RefusesWhatHasNoOtherForm) {
   expect_refused({"CenterCropPad", 18, ramp({4}), {ints({2})}}, 17, "came with opset 18");
   expect_refused({"Reshape", 14, ramp({0, 2}), {ints({2, 0})}, {{"allowzero", std::int64_t{1}}}},
                  13, "allowzero");
+  const std::vector<Tensor> channels(4, ramp({2}));
+  expect_refused({"BatchNormalization", 6, ramp({1, 2, 3}), channels}, 13, "is training before");
+  expect_refused({"PRelu", 6, ramp({1, 3, 3}), {ramp({3})}}, 13, "another axis");
   ConversionReport report;
   const OneNode relu("Relu", 14, ramp({3}));
   EXPECT_FALSE(convert(relu.model(), 6, report));
   EXPECT_FALSE(convert(relu.model(), 99, report));
+}
+
+TEST(Convert, WhatMeansTheSameBelowOpset7GoesUp) {
+  ConversionReport report;
+  const std::vector<Tensor> channels(4, ramp({2}));
+  const OneNode norm("BatchNormalization", 6, ramp({1, 2, 3}), channels,
+                     {{"is_test", std::int64_t{1}}});
+  const auto inference = convert(norm.model(), 13, report);
+  ASSERT_TRUE(inference) << inference.error().message;
+  expect_legal(*inference, 13);
+  EXPECT_TRUE(convert(OneNode("PRelu", 6, ramp({2, 3}), {ramp({3})}).model(), 13, report));
+  EXPECT_TRUE(convert(OneNode("PRelu", 6, ramp({1, 3, 3}), {ramp({1})}).model(), 13, report));
 }
 
 TEST(Convert, TheLowestOpsetIsExact) {

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <map>
 #include <string>
+#include <type_traits>
+#include <variant>
 
 #include "convert/boundary.h"
 #include "convert/convert.h"
@@ -108,27 +110,29 @@ Result<std::vector<Node>> cross(GraphState& state, Node node, const Schema& newe
   return made;
 }
 
+/// Tensors and graphs count as the same: no adapter edits those of an attribute.
+bool same_value(const AttributeValue& a, const AttributeValue& b) {
+  if (a.index() != b.index()) return false;
+  return std::visit(
+      [&](const auto& value) {
+        using T = std::decay_t<decltype(value)>;
+        constexpr bool kOpaque =
+            std::is_same_v<T, Tensor> || std::is_same_v<T, std::vector<Tensor>> ||
+            std::is_same_v<T, GraphPtr> || std::is_same_v<T, std::vector<GraphPtr>>;
+        if constexpr (kOpaque) {
+          return true;
+        } else {
+          return value == std::get<T>(b);
+        }
+      },
+      a);
+}
+
 bool same_attributes(const Node& a, const Node& b) {
   if (a.attributes.all().size() != b.attributes.all().size()) return false;
   return std::ranges::all_of(a.attributes.all(), [&](const Attribute& mine) {
     const Attribute* other = b.attributes.find(mine.name);
-    if (other == nullptr || other->value.index() != mine.value.index()) return false;
-    const bool opaque =
-        std::holds_alternative<Tensor>(mine.value) ||
-        std::holds_alternative<GraphPtr>(mine.value) ||
-        std::holds_alternative<std::vector<Tensor>>(mine.value) ||
-        std::holds_alternative<std::vector<GraphPtr>>(mine.value);  // no adapter edits those
-    if (opaque) return true;
-    if (const auto* n = std::get_if<std::int64_t>(&mine.value)) {
-      return *n == std::get<std::int64_t>(other->value);
-    }
-    if (const auto* s = std::get_if<std::string>(&mine.value)) {
-      return *s == std::get<std::string>(other->value);
-    }
-    if (const auto* l = std::get_if<Numbers>(&mine.value)) {
-      return *l == std::get<Numbers>(other->value);
-    }
-    return true;
+    return other != nullptr && same_value(mine.value, other->value);
   });
 }
 

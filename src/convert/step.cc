@@ -82,8 +82,8 @@ std::optional<Numbers> Step::ints(std::size_t input) const {
 
 bool Step::is_read(ValueId id) const {
   if (id == kNoValue) return false;
-  return static_cast<std::size_t>(id) >= state_.graph.value_count() ||
-         state_.graph.use_counts()[static_cast<std::size_t>(id)] > 0;
+  return static_cast<std::size_t>(id) >= state_.uses.size() ||
+         state_.uses[static_cast<std::size_t>(id)] > 0;
 }
 
 Result<std::size_t> Step::need_rank(std::size_t input) const {

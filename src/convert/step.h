@@ -27,7 +27,8 @@ using Settings = std::vector<Setting>;
 struct GraphState {
   Graph& graph;
   GraphPatch& patch;
-  Inference known;  ///< grows with the values that adapters add
+  Inference known;        ///< grows with the values that adapters add
+  std::vector<int> uses;  ///< of each value of the graph as it was
 };
 
 /// An adapter edits `node`, or puts other nodes in its place. What it leaves is of `opset`, and

@@ -2,6 +2,13 @@
 
 namespace trivet {
 
+void for_each_graph(const Graph& graph, const std::function<void(const Graph&)>& visit) {
+  visit(graph);
+  for (const Node& node : graph.nodes()) {
+    for (const Graph* body : subgraphs(node)) for_each_graph(*body, visit);
+  }
+}
+
 Result<void> map_bodies(Node& node,
                         const std::function<Result<GraphPtr>(const GraphPtr&)>& rewrite) {
   Attributes attributes = node.attributes;

@@ -8,6 +8,9 @@
 
 namespace trivet {
 
+/// Visits the graph, then the bodies of its nodes, theirs, and so on.
+void for_each_graph(const Graph& graph, const std::function<void(const Graph&)>& visit);
+
 /// Replaces each body of the node by what `rewrite` makes of it, which may be the body itself.
 /// The node is as it was where that fails.
 [[nodiscard]] Result<void> map_bodies(

@@ -32,9 +32,7 @@ Dim graph_macs(const Graph& graph, const Inference& inference, std::vector<std::
 /// The MACs of one subgraph of a node, by inference with what the outer graph knows.
 Dim subgraph_macs(const Graph& inner, std::span<const InferredValue> inputs, const Inference& outer,
                   std::vector<std::string>& notes) {
-  std::vector<InferredValue> captures;
-  for (const Capture& capture : inner.captures()) captures.push_back(outer[capture.outer]);
-  const auto inference = infer(inner, inputs, captures, kInferOptions);
+  const auto inference = infer(inner, inputs, captured_by(inner, outer), kInferOptions);
   if (!inference) return Dim::unknown();
   return graph_macs(inner, *inference, notes);
 }

@@ -1,6 +1,7 @@
 // Scaled dot-product attention in parts.
 #include <algorithm>
 
+#include "ops/support/dropout.h"
 #include "passes/recompose_patterns.h"
 
 namespace trivet {
@@ -46,11 +47,13 @@ class AttentionPattern {
     const NodeId id = view_.maker(value, "Dropout");
     if (id == kNoNode) return value;
     const Node& dropout = view_.node(id);
-    const ValueId training = dropout.input(2);
-    const Tensor* flag = view_.constant(training);
-    const bool idle = training == kNoValue || view_.number(dropout.input(1)) == 0.0 ||
-                      (flag != nullptr && flag->size() == 1 && element_as_double(*flag, 0) == 0);
-    if (!idle) return value;
+    const auto known = [this](ValueId input) {
+      const Tensor* tensor = view_.constant(input);
+      return tensor == nullptr ? Tensor() : *tensor;
+    };
+    if (!ops::drops_nothing(dropout, known(dropout.input(1)), known(dropout.input(2)))) {
+      return value;
+    }
     nodes.push_back(id);
     return dropout.inputs[0];
   }

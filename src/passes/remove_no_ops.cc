@@ -1,21 +1,16 @@
 #include <algorithm>
 
 #include "graph/patch.h"
+#include "ops/support/dropout.h"
 #include "ops/support/inference.h"
 #include "passes/passes.h"
 
 namespace trivet {
 namespace {
 
-/// Dropout in inference, or that drops nothing.
-bool drops_nothing(const Graph& graph, const Node& node) {
-  const ValueId training = node.input(2);
-  if (node.opset < 12 || training == kNoValue) return true;
-  const auto is_zero = [&](ValueId id) {
-    return graph.is_constant(id) && graph.value(id).constant.size() == 1 &&
-           element_as_double(graph.value(id).constant, 0) == 0;
-  };
-  return is_zero(training) || (node.input(1) != kNoValue && is_zero(node.input(1)));
+/// Undefined where the value is no constant.
+Tensor constant_of(const Graph& graph, ValueId id) {
+  return graph.is_constant(id) ? graph.value(id).constant : Tensor();
 }
 
 /// Whether all elements of the constant pass; false where it is none.
@@ -53,7 +48,8 @@ bool is_no_op(const Graph& graph, const Node& node, const Inference& inference,
   if (node.is("Dropout")) {
     const ValueId mask = node.output(1);
     if (mask != kNoValue && uses[static_cast<std::size_t>(mask)] > 0) return false;
-    return drops_nothing(graph, node);
+    return ops::drops_nothing(node, constant_of(graph, node.input(1)),
+                              constant_of(graph, node.input(2)));
   }
   if (node.is("Pad")) return pads_nothing(graph, node);
   if (node.is("Transpose")) return keeps_order(node);

@@ -105,9 +105,8 @@ class Fitting {
       }
       const bool there = i < values.size() && values[i] != kNoValue;
       if (there) type(values[i], port, word);
-      const bool wanted = kind == Misfit::Kind::kInputs || i == 0;
-      if (!there && wanted && port.option == PortSchema::Option::kSingle &&
-          kind != Misfit::Kind::kOutputs) {
+      const bool is_input = kind == Misfit::Kind::kInputs;
+      if (!there && is_input && port.option == PortSchema::Option::kSingle) {
         add(kind, port.name, cat(word, " '", port.name, "' is missing"));
       }
     }
@@ -152,8 +151,7 @@ bool TypeSet::allows(const ValueType& type) const {
     return type.element ? type.element->kind : ValueType::Kind::kTensor;
   };
   switch (type.kind) {
-    case ValueType::Kind::kTensor:
-      return type.dtype == DType::kUndefined || has_bit(tensors, type.dtype);
+    case ValueType::Kind::kTensor: return has_bit(tensors, type.dtype);
     case ValueType::Kind::kSparseTensor: return has_bit(sparse, type.dtype);
     case ValueType::Kind::kMap: return maps;
     case ValueType::Kind::kSequence:

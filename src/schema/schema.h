@@ -25,9 +25,6 @@ struct TypeSet {
 
   /// Also of a type of which nothing is known.
   [[nodiscard]] bool allows(const ValueType& type) const;
-  [[nodiscard]] bool allows_tensor(DType dtype) const {
-    return ((tensors >> static_cast<unsigned>(dtype)) & 1U) != 0;
-  }
 };
 
 struct AttributeSchema {

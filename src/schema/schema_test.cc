@@ -101,8 +101,8 @@ TEST(Schema, LinesInAnotherFormAreLeftOut) {
   EXPECT_EQ(schema.inputs.at(0).least, 2);
   EXPECT_FALSE(schema.inputs.at(0).same_type);
   EXPECT_EQ(schema.outputs.at(0).option, PortSchema::Option::kOptional);
-  EXPECT_TRUE(schema.types.at(0).allowed->allows_tensor(kFloat));
-  EXPECT_FALSE(schema.types.at(0).allowed->allows_tensor(kInt));
+  EXPECT_TRUE(schema.types.at(0).allowed->allows(ValueType::tensor(kFloat, {})));
+  EXPECT_FALSE(schema.types.at(0).allowed->allows(ValueType::tensor(kInt, {})));
 }
 
 TEST(Fits, AttributesThatAVersionLacks) {

@@ -71,9 +71,8 @@ class Walker {
 
   Result<std::vector<ValueType>> subgraph(const Graph& graph,
                                           std::span<const InferredValue> inputs) {
-    std::vector<InferredValue> captures;
-    for (const Capture& capture : graph.captures()) captures.push_back(at(capture.outer));
-    TRIVET_ASSIGN(const Inference inner, infer(graph, inputs, captures, options_));
+    TRIVET_ASSIGN(const Inference inner,
+                  infer(graph, inputs, captured_by(graph, result_), options_));
     std::vector<ValueType> types;
     for (const ValueId id : graph.outputs()) types.push_back(inner[id].type);
     return types;
@@ -168,11 +167,15 @@ Result<Inference> infer(const Graph& graph, std::span<const InferredValue> input
   return state;
 }
 
+std::vector<InferredValue> captured_by(const Graph& body, const Inference& around) {
+  std::vector<InferredValue> out;
+  for (const Capture& capture : body.captures()) out.push_back(around[capture.outer]);
+  return out;
+}
+
 Result<Inference> infer_body(const Graph& body, const Inference& around,
                              const InferOptions& options) {
-  std::vector<InferredValue> captures;
-  for (const Capture& capture : body.captures()) captures.push_back(around[capture.outer]);
-  return infer(body, declared_inputs(body), captures, options);
+  return infer(body, declared_inputs(body), captured_by(body, around), options);
 }
 
 std::vector<InferredValue> declared_inputs(const Graph& graph) {

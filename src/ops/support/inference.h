@@ -45,8 +45,11 @@ struct Inference {
 [[nodiscard]] Inference infer_nothing_yet(const Graph& graph, std::span<const InferredValue> inputs,
                                           std::span<const InferredValue> captures = {});
 
-/// A body of one of a graph's nodes, alone: its captures as `around`, of that graph, knows them, and
-/// its inputs as they are declared.
+/// What a body takes from the graph around it, in the order of its captures.
+[[nodiscard]] std::vector<InferredValue> captured_by(const Graph& body, const Inference& around);
+
+/// A body of one of a graph's nodes, alone: its captures as `around`, of that graph, knows them,
+/// and its inputs as they are declared.
 [[nodiscard]] Result<Inference> infer_body(const Graph& body, const Inference& around,
                                            const InferOptions& options = {});
 
