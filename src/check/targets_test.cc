@@ -455,7 +455,8 @@ TEST(TargetTables, EveryOperatorIsOneOfOnnx) {
 /// Each word of every "dtype" condition, in all files.
 TEST(TargetTables, EveryElementTypeIsKnown) {
   for (const auto& [name, text] : files()) {
-    for (const Json& row : Json::parse(text).at("restrictions")) {
+    const Json table = Json::parse(text);
+    for (const Json& row : table.at("restrictions")) {
       if (!row.at("when").contains("dtype")) continue;
       std::istringstream words(row.at("when").at("dtype").at("is").get<std::string>());
       for (std::string word; words >> word;)
@@ -469,7 +470,8 @@ TEST(TargetTables, EveryConditionIsOneThatIsRead) {
   const std::set<std::string> keys = {"not_constant", "nonzero", "output",   "open",
                                       "rank",         "dtype",   "attribute"};
   for (const auto& [name, text] : files()) {
-    for (const Json& row : Json::parse(text).at("restrictions")) {
+    const Json table = Json::parse(text);
+    for (const Json& row : table.at("restrictions")) {
       for (const auto& [key, value] : row.at("when").items()) {
         EXPECT_TRUE(keys.contains(key)) << name << " " << key;
       }

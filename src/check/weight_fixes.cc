@@ -5,9 +5,9 @@
 #include <limits>
 #include <map>
 
+#include "graph/bodies.h"
 #include "graph/captures.h"
 #include "graph/patch.h"
-#include "passes/pipeline.h"
 
 namespace trivet::check {
 namespace {
@@ -146,10 +146,7 @@ Stand make_stand(const Graph& graph, GraphPatch& patch) {
   return stand;
 }
 
-/// `keep_interface`: for the graph whose inputs and outputs others feed and read.
-Result<int> narrow_graph(Graph& graph, bool keep_interface) {
-  GraphPatch patch(graph, "compute-in-float32");
-  const Stand stand = keep_interface ? make_stand(graph, patch) : Stand();
+Result<int> narrow_constants(const Graph& graph, bool keep_interface, GraphPatch& patch) {
   int changes = 0;
   for (std::size_t i = 0; i < graph.value_count(); ++i) {
     const auto id = static_cast<ValueId>(i);
@@ -159,14 +156,36 @@ Result<int> narrow_graph(Graph& graph, bool keep_interface) {
     patch.set_constant(id, std::move(narrow));
     ++changes;
   }
+  return changes;
+}
+
+Result<int> narrow_graph(Graph& graph, bool keep_interface);
+
+Result<int> narrow_node(Node& node) {
+  TRIVET_ASSIGN(const bool attributes, narrow_attributes(node));
+  int changes = attributes ? 1 : 0;
+  TRIVET_TRY(map_bodies(node, [&](const GraphPtr& body) -> Result<GraphPtr> {
+    auto copy = std::make_shared<Graph>(*body);
+    TRIVET_ASSIGN(const int inside, narrow_graph(*copy, false));
+    changes += inside;
+    return copy;
+  }));
+  return changes;
+}
+
+/// Returns how many constants and attributes it made float32; types follow where there is none.
+/// `keep_interface`: for the graph whose inputs and outputs others feed and read.
+Result<int> narrow_graph(Graph& graph, bool keep_interface) {
+  GraphPatch patch(graph, "compute-in-float32");
+  const Stand stand = keep_interface ? make_stand(graph, patch) : Stand();
+  TRIVET_ASSIGN(int changes, narrow_constants(graph, keep_interface, patch));
   for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
     Node node = graph.nodes()[i];
-    TRIVET_ASSIGN(const bool narrowed_attributes, narrow_attributes(node));
-    changes += narrowed_attributes ? 1 : 0;
+    TRIVET_ASSIGN(const int of_node, narrow_node(node));
+    changes += of_node;
     rewire(node, stand);
     patch.replace_node(static_cast<NodeId>(i), std::move(node));
   }
-  if (changes == 0) return 0;
   for (const auto& [id, inner] : stand) {
     const bool is_input = graph.value(id).producer == kNoNode;
     patch.insert_node(is_input ? cast_node(graph, id, id, inner, DType::kFloat32)
@@ -177,8 +196,6 @@ Result<int> narrow_graph(Graph& graph, bool keep_interface) {
   TRIVET_TRY(patch.apply());
   return changes;
 }
-
-Result<int> narrow_body(Graph& graph) { return narrow_graph(graph, false); }
 
 }  // namespace
 
@@ -208,10 +225,10 @@ Result<int> flush_subnormals(Graph& graph) {
 }
 
 Result<int> compute_in_float32(Graph& graph) {
-  constexpr Pass kInBodies{"compute-in-float32", "", narrow_body};
-  TRIVET_ASSIGN(const int in_bodies, run_in_bodies(graph, kInBodies));
-  TRIVET_ASSIGN(const int own, narrow_graph(graph, true));
-  return in_bodies + own;
+  Graph narrow = graph;
+  TRIVET_ASSIGN(const int changes, narrow_graph(narrow, true));
+  if (changes > 0) graph = std::move(narrow);
+  return changes;
 }
 
 }  // namespace trivet::check

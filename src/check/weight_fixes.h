@@ -19,8 +19,9 @@ struct OddValues {
 /// Sets the subnormal elements of all constants to zero.
 Result<int> flush_subnormals(Graph& graph);
 
-/// Computes in float32 what is computed in float64. Inputs and outputs keep their type: a Cast
-/// stands behind such an input and in front of such an output.
+/// Computes in float32 what is computed in float64, in bodies too, where a constant or an attribute
+/// makes it so. Inputs and outputs keep the type that they are declared with: a Cast stands behind
+/// such an input and in front of such an output.
 Result<int> compute_in_float32(Graph& graph);
 
 }  // namespace trivet::check

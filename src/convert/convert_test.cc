@@ -7,8 +7,7 @@
 
 #include "ops/support/elements.h"
 #include "ops/support/op_test.h"
-#include "providers/reference/reference.h"
-#include "runtime/session.h"
+#include "runtime/reference_for_test.h"
 #include "schema/schema.h"
 
 namespace trivet::convert {
@@ -56,13 +55,7 @@ class OneNode {
 };
 
 std::vector<Tensor> run(const Model& model, const Tensor& input) {
-  auto session = Session::create(
-      model, {.providers = {&reference_provider()}, .threads = 1, .optimize = false});
-  EXPECT_TRUE(session) << session.error().message;
-  if (!session) return {};
-  auto out = (*session)->run(std::vector<Tensor>{input});
-  EXPECT_TRUE(out) << out.error().message;
-  return out ? *std::move(out) : std::vector<Tensor>();
+  return run_in_reference(*model.graph, {input});
 }
 
 void expect_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {

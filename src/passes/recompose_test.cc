@@ -10,55 +10,16 @@
 #include <numbers>
 #include <random>
 
+#include "graph/writer_for_test.h"
 #include "onnx/reader.h"
-#include "ops/support/elements.h"
-#include "providers/reference/reference.h"
-#include "runtime/session.h"
+#include "runtime/reference_for_test.h"
 
 namespace trivet {
 namespace {
 
 constexpr int kOpset = 24;
 
-/// Writes nodes into a graph; what a form is made of.
-class Writer {
- public:
-  explicit Writer(GraphBuilder& builder, std::string prefix = "")
-      : builder_(builder), prefix_(std::move(prefix)) {}
-
-  ValueId node(const std::string& type, std::vector<ValueId> inputs,
-               const std::vector<Attribute>& attributes = {}, int opset = kOpset) {
-    const std::string name = cat(prefix_, type, "_", ++count_);
-    const ValueId out = builder_.add_value(name);
-    Node n{.name = name, .op_type = type, .opset = opset, .inputs = std::move(inputs)};
-    n.outputs = {out};
-    for (const Attribute& attribute : attributes) n.attributes.set(attribute.name, attribute.value);
-    builder_.add_node(std::move(n));
-    return out;
-  }
-  ValueId tensor(const Tensor& tensor) {
-    return builder_.add_constant(cat(prefix_, "c", ++count_), *ops::converted(tensor, dtype));
-  }
-  ValueId number(double value, const Shape& shape = {}) {
-    return tensor(Tensor::from_values<float>(shape, {static_cast<float>(value)}));
-  }
-  ValueId constant(Tensor tensor) {
-    return builder_.add_constant(cat(prefix_, "k", ++count_), std::move(tensor));
-  }
-  ValueId ints(const std::vector<std::int64_t>& values) {
-    return builder_.add_constant(cat(prefix_, "i", ++count_), Tensor::from_vector(values));
-  }
-  /// Read as an output of the graph as well.
-  void show(ValueId value) { builder_.add_output(value); }
-
-  DType dtype = DType::kFloat32;
-
- private:
-  GraphBuilder& builder_;
-  std::string prefix_;
-  int count_ = 0;
-};
-
+using Writer = GraphWriter;
 using Inputs = std::vector<ValueId>;
 using Form = std::function<ValueId(Writer&, const Inputs&)>;
 
@@ -75,7 +36,7 @@ class Recompose : public ::testing::Test {
   Graph flat(const Form& form, const std::vector<Shape>& shapes, DType dtype = DType::kFloat32) {
     GraphBuilder builder("flat");
     Inputs inputs = declare(builder, shapes, dtype);
-    Writer writer(builder);
+    Writer writer(builder, kOpset);
     writer.dtype = dtype;
     const ValueId out = form(writer, inputs);
     builder.add_output(out);
@@ -96,7 +57,7 @@ class Recompose : public ::testing::Test {
       Inputs captured;
       for (std::size_t i = 0; i < inputs.size(); ++i)
         captured.push_back(body.add_capture(cat("x", i), inputs[i], {}));
-      Writer writer(body, branch);
+      Writer writer(body, kOpset, branch);
       body.add_output(form(writer, captured));
       node.attributes.set(branch, std::make_shared<Graph>(finish(body)));
     }
@@ -157,15 +118,7 @@ class Recompose : public ::testing::Test {
       inputs.push_back(Tensor::from_values(shape, values));
     }
     inputs.insert(inputs.end(), more.begin(), more.end());
-    Model model;
-    model.graph = std::make_shared<const Graph>(graph);
-    const auto session = Session::create(
-        model, {.providers = {&reference_provider()}, .threads = 1, .optimize = false});
-    EXPECT_TRUE(session) << session.error().message;
-    if (!session) return {};
-    auto out = (*session)->run(inputs);
-    EXPECT_TRUE(out) << out.error().message;
-    return out ? *std::move(out) : std::vector<Tensor>{};
+    return run_in_reference(graph, inputs);
   }
 
   static void expect_same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
