@@ -1,6 +1,8 @@
 // Axes and sizes that moved from attributes to inputs, and negative axes, which came with opset 11.
 #include <algorithm>
 #include <limits>
+#include <string_view>
+#include <utility>
 
 #include "convert/boundary.h"
 
@@ -12,14 +14,30 @@ Result<void> axes_up(Step& step) {
   return {};
 }
 
-/// With no axes at all a reduction with noop_with_empty_axes gives its input.
+/// What a reduction over no axis does to each element; those that are not listed give it as it is.
+constexpr std::pair<std::string_view, std::string_view> kOfOneElement[] = {
+    {"ReduceL1", "Abs"}, {"ReduceL2", "Abs"}, {"ReduceLogSum", "Log"}};
+
+void reduce_nothing(Step& step) {
+  const ValueId x = step.node.inputs[0];
+  const ValueId out = step.node.outputs[0];
+  const auto* listed = std::ranges::find(kOfOneElement, step.node.op_type,
+                                         &std::pair<std::string_view, std::string_view>::first);
+  if (step.node.op_type == "ReduceSumSquare") {
+    step.emit_to(out, "Mul", {x, x});
+  } else {
+    step.emit_to(out, listed == std::end(kOfOneElement) ? "Identity" : listed->second, {x});
+  }
+  step.drop();
+}
+
+/// With no axes at all noop_with_empty_axes asks for a reduction over none.
 Result<void> reduce_down(Step& step) {
   const bool keeps = step.node.attributes.int_or("noop_with_empty_axes", 0) != 0;
   const auto axes = step.ints(1);
   const bool none = !step.has_input(1) || (axes && axes->empty());
   if (keeps && none) {
-    step.emit_to(step.node.outputs[0], "Identity", {step.node.inputs[0]});
-    step.drop();
+    reduce_nothing(step);
     return {};
   }
   step.node.attributes.remove("noop_with_empty_axes");

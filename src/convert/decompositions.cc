@@ -82,8 +82,9 @@ Result<void> gelu(Step& step) {
 
 Result<void> celu(Step& step) {
   TRIVET_ASSIGN(Maker make, maker(step));
-  TRIVET_ASSIGN(const ValueId alpha,
-                make.number(double{step.node.attributes.float_or("alpha", 1.0f)}));
+  const float factor = step.node.attributes.float_or("alpha", 1.0f);
+  if (!(factor > 0)) return unsupported("its alpha is not positive");
+  TRIVET_ASSIGN(const ValueId alpha, make.number(double{factor}));
   const ValueId scaled = make("Div", {step.node.inputs[0], alpha});
   make.finish("Mul", {alpha, make("Elu", {scaled}, {{"alpha", 1.0f}})});
   return {};

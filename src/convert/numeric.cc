@@ -27,15 +27,14 @@ Result<void> clip_down(Step& step) {
   const char* const names[] = {"min", "max"};
   for (std::size_t i = 1; i <= 2; ++i) {
     if (!step.has_input(i)) continue;
-    const Tensor bound = step.constant(step.node.inputs[i]);
-    if (!bound.defined() || bound.size() != 1) {
+    const auto value = step.number(i);
+    if (!value) {
       return unsupported("its bounds are computed by the graph, and opset 10 wants numbers");
     }
-    const double value = element_as_double(bound, 0);
-    if (std::isfinite(value) && static_cast<double>(static_cast<float>(value)) != value) {
+    if (std::isfinite(*value) && static_cast<double>(static_cast<float>(*value)) != *value) {
       return unsupported("its bound is no float32, as which opset 10 has it");
     }
-    step.node.attributes.set(names[i - 1], static_cast<float>(value));
+    step.node.attributes.set(names[i - 1], static_cast<float>(*value));
   }
   step.node.inputs.resize(1);
   return {};
@@ -50,15 +49,11 @@ Result<void> dropout_12_up(Step& step) {
 
 /// In inference the ratio says nothing, but is kept where it is known.
 Result<void> dropout_12_down(Step& step) {
-  if (step.has_input(2)) {
-    const Tensor training = step.constant(step.node.inputs[2]);
-    if (!training.defined() || element_as_double(training, 0) != 0) {
-      return unsupported("it drops values in training, by an input that opset 11 lacks");
-    }
+  if (step.has_input(2) && step.number(2) != 0.0) {
+    return unsupported("it drops values in training, by an input that opset 11 lacks");
   }
-  const Tensor ratio = step.constant(step.node.input(1));
-  if (ratio.defined()) {
-    step.node.attributes.set("ratio", static_cast<float>(element_as_double(ratio, 0)));
+  if (const auto ratio = step.number(1)) {
+    step.node.attributes.set("ratio", static_cast<float>(*ratio));
   }
   step.node.attributes.remove("seed");
   step.node.inputs.resize(1);
@@ -87,9 +82,9 @@ Result<void> pad_11_up(Step& step) {
 Result<void> pad_11_down(Step& step) {
   TRIVET_TRY(step.to_attribute(1, "pads"));
   if (step.has_input(2)) {
-    const Tensor value = step.constant(step.node.inputs[2]);
-    if (!value.defined()) return unsupported("its value is computed by the graph");
-    step.node.attributes.set("value", static_cast<float>(element_as_double(value, 0)));
+    const auto value = step.number(2);
+    if (!value) return unsupported("its value is computed by the graph");
+    step.node.attributes.set("value", static_cast<float>(*value));
   }
   step.node.inputs.resize(1);
   return {};

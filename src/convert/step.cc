@@ -80,6 +80,13 @@ std::optional<Numbers> Step::ints(std::size_t input) const {
   return elements_as_int64(tensor);
 }
 
+std::optional<double> Step::number(std::size_t input) const {
+  const Tensor tensor = constant(node.input(input));
+  if (!tensor.defined() || tensor.size() != 1 || tensor.dtype() == DType::kString)
+    return std::nullopt;
+  return element_as_double(tensor, 0);
+}
+
 bool Step::is_read(ValueId id) const {
   if (id == kNoValue) return false;
   return static_cast<std::size_t>(id) >= state_.uses.size() ||

@@ -54,6 +54,8 @@ class Step {
   /// Undefined while it is not known.
   [[nodiscard]] Tensor constant(ValueId id) const;
   [[nodiscard]] std::optional<Numbers> ints(std::size_t input) const;
+  /// Of a constant of one element that is a number.
+  [[nodiscard]] std::optional<double> number(std::size_t input) const;
   [[nodiscard]] bool has_input(std::size_t i) const { return node.input(i) != kNoValue; }
   [[nodiscard]] bool has_output(std::size_t i) const { return is_read(node.output(i)); }
   [[nodiscard]] bool is_read(ValueId id) const;

@@ -1,4 +1,5 @@
 // Constant: a value that stands in an attribute.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,10 @@ namespace {
 
 /// The one attribute among value, value_int, value_floats … that is there, as a tensor.
 Result<Tensor> constant_value(const Attributes& attributes) {
+  const auto values = std::ranges::count_if(attributes.all(), [](const Attribute& attribute) {
+    return attribute.name == "sparse_value" || attribute.name.starts_with("value");
+  });
+  if (values > 1) return invalid_model("more than one of value, value_int, value_float, … is set");
   if (const auto* v = attributes.get<Tensor>("value")) return *v;
   if (const auto* v = attributes.get<std::int64_t>("value_int")) return Tensor::scalar(*v);
   if (const auto* v = attributes.get<float>("value_float")) return Tensor::scalar(*v);
