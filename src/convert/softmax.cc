@@ -17,7 +17,7 @@ std::optional<std::size_t> axis_of(const Step& step, std::int64_t fallback) {
 /// Whether all axes behind this one have the size 1, so that both meanings agree.
 bool stands_alone(const Step& step, std::size_t axis) {
   const auto rank = step.rank(0);
-  if (!rank) return false;
+  if (!rank || axis >= *rank) return false;
   for (std::size_t i = axis + 1; i < *rank; ++i) {
     if (step.size(0, i) != 1) return false;
   }

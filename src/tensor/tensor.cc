@@ -1,6 +1,8 @@
 #include "tensor/tensor.h"
 
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <new>
 
 #include "base/math.h"
@@ -164,6 +166,18 @@ double element_as_double(const Tensor& tensor, std::int64_t i) {
   }
 }
 
+namespace {
+
+/// Towards zero; the nearest end of the range for what lies outside, 0 for NaN.
+std::int64_t truncated(double x) {
+  constexpr double kEnd = 0x1p63;
+  if (x >= kEnd) return std::numeric_limits<std::int64_t>::max();
+  if (x < -kEnd) return std::numeric_limits<std::int64_t>::min();
+  return std::isnan(x) ? 0 : static_cast<std::int64_t>(x);
+}
+
+}  // namespace
+
 std::int64_t element_as_int64(const Tensor& tensor, std::int64_t i) {
   const auto at = [&]<class T>() {
     return static_cast<std::int64_t>(static_cast<const T*>(tensor.raw())[i]);
@@ -186,7 +200,7 @@ std::int64_t element_as_int64(const Tensor& tensor, std::int64_t i) {
     case DType::kString:
     case DType::kComplex64:
     case DType::kComplex128: return 0;
-    default: return static_cast<std::int64_t>(element_as_double(tensor, i));
+    default: return truncated(element_as_double(tensor, i));
   }
 }
 

@@ -143,7 +143,8 @@ void set_packed_element(Tensor& tensor, std::int64_t i, std::uint8_t bits);
 
 /// Element i as a double; numbers and bool of every width, not complex, not strings.
 [[nodiscard]] double element_as_double(const Tensor& tensor, std::int64_t i);
-/// Element i as a 64-bit integer (a float is truncated); not complex, not strings.
+/// Element i as a 64-bit integer; not complex, not strings. A float is truncated: to the nearest end
+/// of the range where it is outside, to 0 where it is NaN.
 [[nodiscard]] std::int64_t element_as_int64(const Tensor& tensor, std::int64_t i);
 /// All elements of an integer tensor (any width up to 64, bool).
 [[nodiscard]] std::vector<std::int64_t> elements_as_int64(const Tensor& tensor);
